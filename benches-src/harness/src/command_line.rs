@@ -1,0 +1,64 @@
+//! The flags that every program has beside its own parameters.
+
+use clap::Args;
+
+use crate::placement::Placement;
+
+/// The command line of a program: its parameters, then what the harness understands.
+#[derive(clap::Parser)]
+#[command(version, about = None)]
+pub struct CommandLine<P: Args> {
+    #[command(flatten)]
+    pub parameters: P,
+    #[command(flatten)]
+    pub harness: HarnessFlags,
+}
+
+/// Flags of the harness.
+#[derive(Args)]
+#[command(next_help_heading = "Harness")]
+pub struct HarnessFlags {
+    /// Where the threads may run
+    #[arg(long, value_enum, default_value_t)]
+    pub placement: Placement,
+    /// Print the observation as one line of JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing
+    #[arg(long, conflicts_with = "json")]
+    pub quiet: bool,
+    /// Do the work once, check it, and say so
+    #[arg(long, conflicts_with = "iters")]
+    pub once: bool,
+    /// Do exactly this many laps as one sample, without Criterion
+    #[arg(long, value_name = "LAPS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub iters: Option<u64>,
+    /// Laps before those of --iters, outside the sample
+    #[arg(long, value_name = "LAPS", default_value_t = 0, requires = "iters")]
+    pub warmups: u64,
+    /// Samples to take
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(10..))]
+    pub samples: u64,
+    /// Milliseconds of warm-up before the samples
+    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    pub warm_up_ms: u64,
+    /// Milliseconds that all samples together should take
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    pub measurement_ms: u64,
+    /// A shell command to run before the program takes down what it set up, with {pid} replaced by its process id
+    #[arg(long, value_name = "COMMAND")]
+    pub command: Option<String>,
+}
+
+impl HarnessFlags {
+    /// Runs `--command`. Its output is the person's who asked for it, so it goes to stderr and leaves `--json` alone.
+    pub fn run_command(&self) -> anyhow::Result<()> {
+        let Some(command) = &self.command else {
+            return Ok(());
+        };
+        let command = command.replace("{pid}", &std::process::id().to_string());
+        let status = std::process::Command::new("sh").args(["-c", &command]).stdout(std::io::stderr()).status()?;
+        anyhow::ensure!(status.success(), "--command ended with {status}: {command}");
+        Ok(())
+    }
+}

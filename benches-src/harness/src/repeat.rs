@@ -1,0 +1,114 @@
+//! The entry for an operation that can be done again and again.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+use clap::{Args, Parser};
+use observation::{Measure, Observation, Window};
+use serde::Serialize;
+
+use crate::clock::{self, Instruments, Laps};
+use crate::command_line::{CommandLine, HarnessFlags};
+use crate::resources::{Unavailable, raise_descriptor_limit};
+use crate::{Placement, counters, report, sampling};
+
+/// An operation that can be done again and again, in laps.
+pub trait Repeat: Sized {
+    /// What a reader can vary; every field is a flag of the same name.
+    type Parameters: Args + Serialize;
+
+    /// Builds everything that the laps need. Outside the clock.
+    fn set_up(parameters: &Self::Parameters, placement: Placement) -> Result<Self>;
+
+    /// Operations in one lap.
+    fn operations_per_lap(&self) -> u64;
+
+    /// Does the laps: `for _ in laps { … }`. The clock runs from the loop's beginning to its end.
+    fn run(&mut self, laps: Laps) -> Result<()>;
+
+    /// Takes everything down and says how many operations were done in all laps together, as counted by those who did
+    /// them. Outside the clock; the harness compares the count with the laps it asked for.
+    fn finish(self) -> Result<u64>;
+}
+
+/// The whole of a program's `main`.
+pub fn repeat<R: Repeat>(name: &str) -> ExitCode {
+    let CommandLine { parameters, harness: flags } = CommandLine::<R::Parameters>::parse();
+    let observation = observe::<R>(name, &parameters, &flags, clock::REAL);
+    report::print(observation, &flags)
+}
+
+/// Sets up, samples, takes down, and checks that the work was done.
+pub(crate) fn observe<R: Repeat>(
+    name: &str,
+    parameters: &R::Parameters,
+    flags: &HarnessFlags,
+    instruments: Instruments,
+) -> Result<Observation> {
+    let mut observation = report::empty(name, parameters, flags.placement)?;
+    match measure::<R>(parameters, flags, instruments, &mut observation) {
+        Ok(()) => Ok(observation),
+        Err(error) => report::unavailable_or_failed(observation, error),
+    }
+}
+
+fn measure<R: Repeat>(
+    parameters: &R::Parameters,
+    flags: &HarnessFlags,
+    instruments: Instruments,
+    observation: &mut Observation,
+) -> Result<()> {
+    raise_descriptor_limit()?;
+    flags.placement.apply()?;
+    observation.idle_window = Some(idle_window(instruments));
+    let (resolution_ns, cost_ns) = clock::resolution_and_cost_ns();
+    note_clock(observation, resolution_ns, cost_ns);
+
+    let mut subject = R::set_up(parameters, flags.placement)?;
+    let per_lap = subject.operations_per_lap();
+    let before = (counters::migrations(), (instruments.now)());
+    let sampled = sampling::take(&mut subject, flags, instruments)?;
+    let asked = sampled.laps * per_lap;
+    note_whole_run(observation, before, (instruments.now)(), asked);
+    flags.run_command()?;
+    let done = subject.finish()?;
+    ensure!(done == asked, "{asked} operations were asked for and {done} were done");
+
+    observation.doubts = report::doubts(&sampled.samples, cost_ns);
+    observation.samples = sampled.samples;
+    observation.unavailable.extend(counters::unavailable());
+    Ok(())
+}
+
+/// What the counters do while the program does nothing.
+fn idle_window(instruments: Instruments) -> Window {
+    const LENGTH: std::time::Duration = std::time::Duration::from_millis(20);
+    let (laps, window) = Laps::new(1, 0, instruments);
+    for () in laps {
+        std::thread::sleep(LENGTH);
+    }
+    window.try_recv().expect("a loop that ends sends its window")
+}
+
+fn note_clock(observation: &mut Observation, resolution_ns: f64, cost_ns: f64) {
+    let ns = |value| Measure { unit: "ns".to_owned(), values: vec![value] };
+    observation.measures.insert("clock_resolution".to_owned(), ns(resolution_ns));
+    observation.measures.insert("clock_cost".to_owned(), ns(cost_ns));
+}
+
+fn note_whole_run(observation: &mut Observation, before: (Result<u64, String>, u64), now: u64, operations: u64) {
+    let (migrations_before, start) = before;
+    let mut counters = BTreeMap::new();
+    match migrations_before.and_then(|before| Ok(counters::migrations()? - before)) {
+        Ok(moved) => drop(counters.insert("migrations".to_owned(), moved)),
+        Err(reason) => drop(observation.unavailable.insert("migrations".to_owned(), reason)),
+    }
+    observation.whole_run = Some(Window { operations, elapsed_ns: now - start, counters });
+}
+
+impl Unavailable {
+    pub(crate) fn reason_of(error: &anyhow::Error) -> Option<&str> {
+        error.downcast_ref::<Self>().map(|u| u.0.as_str())
+    }
+}

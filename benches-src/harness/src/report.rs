@@ -1,0 +1,133 @@
+//! How an observation is begun, doubted and printed: one line of JSON for tally, a few readable lines for a person.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use observation::{Observation, Window};
+use serde::Serialize;
+
+use crate::Placement;
+use crate::command_line::HarnessFlags;
+use crate::resources::Unavailable;
+
+/// An observation that says what is about to be measured.
+pub fn empty(name: &str, parameters: &impl Serialize, placement: Placement) -> Result<Observation> {
+    let parameters = serde_json::to_value(parameters)?;
+    let parameters: BTreeMap<_, _> =
+        serde_json::from_value(parameters).context("the parameters of a program are a struct with named fields")?;
+    Ok(Observation { program: name.to_owned(), parameters, placement: placement.name(), ..Observation::default() })
+}
+
+/// A cell that this machine cannot run is an observation too; anything else that goes wrong is a failure.
+pub fn unavailable_or_failed(mut observation: Observation, error: anyhow::Error) -> Result<Observation> {
+    match Unavailable::reason_of(&error) {
+        Some(reason) => {
+            observation.unavailable.insert("elapsed".to_owned(), reason.to_owned());
+            Ok(observation)
+        }
+        None => Err(error),
+    }
+}
+
+/// What there is to distrust about samples, given what one reading of the clock costs.
+pub fn doubts(samples: &[Window], clock_cost_ns: f64) -> Vec<String> {
+    const STEADY_WITHIN: f64 = 0.05;
+    let mut doubts = Vec::new();
+    let shortest = samples.iter().map(|s| s.elapsed_ns).min().unwrap_or(0) as f64;
+    if shortest < 1000.0 * clock_cost_ns {
+        doubts.push(format!(
+            "the shortest sample ({shortest} ns) is less than 1000 times the cost of reading the clock ({clock_cost_ns:.0} ns)"
+        ));
+    }
+    let third = samples.len() / 3;
+    if third > 0 {
+        let per_operation = |part: &[Window]| middle(part.iter().map(nanoseconds_per_operation).collect());
+        let (first, last) = (per_operation(&samples[..third]), per_operation(&samples[samples.len() - third..]));
+        if (first / last).ln().abs() > STEADY_WITHIN {
+            doubts.push(format!(
+                "no steady state: the first third of the samples took {first:.1} ns per operation, the last third {last:.1} ns"
+            ));
+        }
+    }
+    let steal: u64 = samples.iter().filter_map(|s| s.counters.get("system_steal_ticks")).sum();
+    if steal > 0 {
+        doubts.push(format!("the hypervisor took {steal} clock ticks of CPU time away while sampling"));
+    }
+    doubts
+}
+
+/// Prints an observation as the flags ask and says whether all went well.
+pub fn print(observation: Result<Observation>, flags: &HarnessFlags) -> ExitCode {
+    let printed = observation.and_then(|observation| match flags {
+        HarnessFlags { quiet: true, .. } => Ok(String::new()),
+        HarnessFlags { json: true, .. } => Ok(serde_json::to_string(&observation)? + "\n"),
+        HarnessFlags { once: true, .. } => Ok(checked(&observation)),
+        _ => Ok(readable(&observation)),
+    });
+    let written = printed.and_then(|text| {
+        use std::io::Write;
+        std::io::stdout().write_all(text.as_bytes()).context("the result cannot be written to standard output")
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn checked(observation: &Observation) -> String {
+    let operations: u64 = observation.samples.iter().map(|s| s.operations).sum();
+    match observation.unavailable.get("elapsed") {
+        Some(reason) => format!("unavailable, because {reason}\n"),
+        None if operations > 0 => format!("{} operations done and counted\n", operations),
+        None => "done\n".to_owned(),
+    }
+}
+
+/// A few lines for a person, in the manner of the programs that this book grew from.
+fn readable(observation: &Observation) -> String {
+    let mut lines = vec![format!(
+        "{} {} placement={}",
+        observation.program,
+        observation.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "),
+        observation.placement
+    )];
+    if let Some(reason) = observation.unavailable.get("elapsed") {
+        lines.push(format!("unavailable, because {reason}"));
+    } else if !observation.samples.is_empty() {
+        lines.extend(timing(&observation.samples));
+    }
+    for (name, measure) in &observation.measures {
+        lines.push(format!("{name}: {:?} {}", measure.values, measure.unit));
+    }
+    lines.extend(observation.doubts.iter().map(|doubt| format!("doubt: {doubt}")));
+    lines.join("\n") + "\n"
+}
+
+fn timing(samples: &[Window]) -> Vec<String> {
+    let per_operation: Vec<f64> = samples.iter().map(nanoseconds_per_operation).collect();
+    let n = per_operation.len() as f64;
+    let mean = per_operation.iter().sum::<f64>() / n;
+    let deviation = (per_operation.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0)).sqrt();
+    let least = per_operation.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = per_operation.iter().copied().fold(0.0, f64::max);
+    let operations: u64 = samples.iter().map(|s| s.operations).sum();
+    vec![
+        format!("{n} samples, {operations} operations"),
+        format!("mean {mean:.1} ns per operation, standard deviation {deviation:.1} ns"),
+        format!("median {:.1} ns, from {least:.1} to {most:.1} ns, in this one process", middle(per_operation)),
+    ]
+}
+
+fn nanoseconds_per_operation(sample: &Window) -> f64 {
+    sample.elapsed_ns as f64 / sample.operations as f64
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let (half, even) = (values.len() / 2, values.len().is_multiple_of(2));
+    if even { (values[half - 1] + values[half]) / 2.0 } else { values[half] }
+}

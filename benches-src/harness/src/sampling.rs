@@ -1,0 +1,261 @@
+//! Criterion decides how many laps a sample has; what each sample took is logged here, so nothing private of Criterion is read.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use criterion::{Criterion, SamplingMode};
+use observation::Window;
+
+use crate::clock::{Instruments, Laps};
+use crate::command_line::HarnessFlags;
+use crate::repeat::Repeat;
+
+/// The samples of one process, and how many laps and operations were done altogether, warm-up included.
+pub struct Sampled {
+    pub samples: Vec<Window>,
+    pub laps: u64,
+}
+
+/// Takes samples as the flags ask: exactly so many laps, or as many as Criterion finds right.
+pub fn take<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: Instruments) -> Result<Sampled> {
+    let exactly = if flags.once { Some(1) } else { flags.iters };
+    match exactly {
+        Some(laps) => exact(subject, flags.warmups, laps, instruments),
+        None => by_criterion(subject, flags, instruments),
+    }
+}
+
+fn exact<R: Repeat>(subject: &mut R, warmups: u64, laps: u64, instruments: Instruments) -> Result<Sampled> {
+    if warmups > 0 {
+        run(subject, warmups, instruments)?;
+    }
+    let samples = vec![run(subject, laps, instruments)?];
+    Ok(Sampled { samples, laps: warmups + laps })
+}
+
+fn by_criterion<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: Instruments) -> Result<Sampled> {
+    // Criterion writes reports of its own that nothing reads, prints its own interval, which covers one process only,
+    // and asks cargo where to write when this is set.
+    let reports = tempfile::tempdir().context("no temporary folder for Criterion's reports; is the disk full?")?;
+    let _silenced = Silenced::stdout()?;
+    let log = RefCell::new(Log::default());
+    Criterion::default()
+        .output_directory(reports.path())
+        .without_plots()
+        .sample_size(flags.samples as usize)
+        .nresamples(1001)
+        .warm_up_time(Duration::from_millis(flags.warm_up_ms))
+        .measurement_time(Duration::from_millis(flags.measurement_ms))
+        .benchmark_group("program")
+        .sampling_mode(SamplingMode::Flat)
+        .bench_function("lap", |bencher| {
+            bencher.iter_custom(|laps| log.borrow_mut().add(laps, || run(subject, laps, instruments)))
+        });
+    let mut log = log.into_inner();
+    log.failure.map_or(Ok(()), Err)?;
+    // What came before the last `samples` entries was the warm-up.
+    let samples = log.windows.split_off(log.windows.len() - flags.samples as usize);
+    Ok(Sampled { samples, laps: log.laps })
+}
+
+#[derive(Default)]
+struct Log {
+    windows: Vec<Window>,
+    laps: u64,
+    failure: Option<anyhow::Error>,
+}
+
+impl Log {
+    /// Takes one sample and keeps it. After a failure nothing more is run: Criterion cannot be told to stop, so it gets
+    /// a made-up duration for what it still asks for, and its caller gets the failure instead of any sample.
+    fn add(&mut self, laps: u64, sample: impl FnOnce() -> Result<Window>) -> Duration {
+        const MADE_UP: Duration = Duration::from_millis(10);
+        if self.failure.is_some() {
+            std::thread::sleep(MADE_UP);
+            return MADE_UP;
+        }
+        match sample() {
+            Ok(window) => {
+                let elapsed = Duration::from_nanos(window.elapsed_ns);
+                self.laps += laps;
+                self.windows.push(window);
+                elapsed
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                MADE_UP
+            }
+        }
+    }
+}
+
+fn run<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<Window> {
+    let (laps, window) = Laps::new(count, subject.operations_per_lap(), instruments);
+    subject.run(laps)?;
+    let window = window.try_recv();
+    ensure!(window.is_ok(), "the program left its laps before the last one was done");
+    Ok(window?)
+}
+
+/// Standard output sent to nowhere for as long as this lives.
+struct Silenced {
+    original: std::os::fd::OwnedFd,
+}
+
+impl Silenced {
+    fn stdout() -> Result<Self> {
+        let original = rustix::io::dup(rustix::stdio::stdout())?;
+        rustix::stdio::dup2_stdout(std::fs::File::options().write(true).open("/dev/null")?)?;
+        Ok(Self { original })
+    }
+}
+
+impl Drop for Silenced {
+    fn drop(&mut self) {
+        rustix::stdio::dup2_stdout(&self.original).expect("a descriptor that was just duplicated can be put back");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use clap::{Args, Parser};
+    use serde::Serialize;
+
+    use super::*;
+    use crate::Placement;
+    use crate::command_line::CommandLine;
+    use crate::counters::Counters;
+
+    thread_local! {
+        static NOW_NS: Cell<u64> = const { Cell::new(0) };
+        static EVENTS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    const VIRTUAL: Instruments =
+        Instruments { now: || NOW_NS.get(), counters: || Counters::of("events", EVENTS.get()) };
+
+    #[derive(Args, Serialize)]
+    struct Nothing {}
+
+    /// Five operations a lap, each of which takes `ns` on the virtual clock and moves its counter by three.
+    struct Known {
+        ns: u64,
+        done: u64,
+        fail_after: u64,
+        leave_after: u64,
+    }
+
+    impl Known {
+        fn taking(ns: u64) -> Self {
+            Self { ns, done: 0, fail_after: u64::MAX, leave_after: u64::MAX }
+        }
+    }
+
+    impl Repeat for Known {
+        type Parameters = Nothing;
+
+        fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
+            Ok(Self::taking(1000))
+        }
+
+        fn operations_per_lap(&self) -> u64 {
+            5
+        }
+
+        fn run(&mut self, laps: Laps) -> Result<()> {
+            for () in laps {
+                for _ in 0..5 {
+                    NOW_NS.set(NOW_NS.get() + self.ns);
+                    EVENTS.set(EVENTS.get() + 3);
+                    self.done += 1;
+                }
+                ensure!(self.done < self.fail_after, "a participant failed");
+                if self.done >= self.leave_after {
+                    return Ok(());
+                }
+            }
+            Ok(())
+        }
+
+        fn finish(self) -> Result<u64> {
+            Ok(self.done)
+        }
+    }
+
+    fn flags(words: &[&str]) -> HarnessFlags {
+        let words = ["known"].into_iter().chain(words.iter().copied());
+        CommandLine::<Nothing>::try_parse_from(words).unwrap().harness
+    }
+
+    fn quick() -> HarnessFlags {
+        flags(&["--warm-up-ms", "1", "--measurement-ms", "1"])
+    }
+
+    #[test]
+    fn criterion_reads_a_microsecond_as_a_microsecond_and_counters_divide_by_the_right_count() {
+        let mut subject = Known::taking(1000);
+        let sampled = take(&mut subject, &quick(), VIRTUAL).unwrap();
+        assert_eq!(sampled.samples.len(), 10);
+        for sample in &sampled.samples {
+            assert!(sample.operations > 0);
+            assert_eq!(sample.elapsed_ns, sample.operations * 1000);
+            assert_eq!(sample.counters["events"], sample.operations * 3);
+        }
+        assert_eq!(sampled.laps * 5, subject.finish().unwrap(), "warm-up laps are counted too");
+    }
+
+    #[test]
+    fn an_empty_operation_takes_no_time() {
+        let sampled = take(&mut Known::taking(0), &flags(&["--iters", "1000"]), VIRTUAL).unwrap();
+        assert_eq!((sampled.samples[0].operations, sampled.samples[0].elapsed_ns), (5000, 0));
+    }
+
+    #[test]
+    fn iters_and_warmups_are_exact_and_only_iters_are_in_the_sample() {
+        let mut subject = Known::taking(7);
+        let sampled = take(&mut subject, &flags(&["--iters", "3", "--warmups", "2"]), VIRTUAL).unwrap();
+        assert_eq!(sampled.samples.len(), 1);
+        assert_eq!(sampled.samples[0].operations, 15);
+        assert_eq!(subject.done, 25);
+    }
+
+    #[test]
+    fn a_failure_inside_criterion_is_the_result() {
+        let mut subject = Known { fail_after: 10, ..Known::taking(1000) };
+        let error = take(&mut subject, &quick(), VIRTUAL).err().unwrap();
+        assert_eq!(error.to_string(), "a participant failed");
+    }
+
+    #[test]
+    fn leaving_the_laps_early_is_an_error() {
+        let mut subject = Known { leave_after: 5, ..Known::taking(1000) };
+        let error = take(&mut subject, &flags(&["--iters", "2"]), VIRTUAL).err().unwrap();
+        assert!(error.to_string().contains("left its laps"), "{error}");
+    }
+
+    #[test]
+    fn operations_that_were_not_done_are_an_error() {
+        struct Lazy;
+        impl Repeat for Lazy {
+            type Parameters = Nothing;
+            fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
+                Ok(Self)
+            }
+            fn operations_per_lap(&self) -> u64 {
+                5
+            }
+            fn run(&mut self, laps: Laps) -> Result<()> {
+                laps.into_iter().for_each(drop);
+                Ok(())
+            }
+            fn finish(self) -> Result<u64> {
+                Ok(0)
+            }
+        }
+        let result = crate::repeat::observe::<Lazy>("test/lazy", &Nothing {}, &flags(&["--once"]), VIRTUAL);
+        assert_eq!(result.unwrap_err().to_string(), "5 operations were asked for and 0 were done");
+    }
+}

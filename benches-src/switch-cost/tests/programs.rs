@@ -1,0 +1,104 @@
+//! Every program of the chapter is run as a reader would run it, and its work is checked.
+
+use std::process::{Command, Output};
+
+use observation::Observation;
+
+const PROGRAMS: [&[&str]; 4] = [
+    &[env!("CARGO_BIN_EXE_loop-socket")],
+    &[env!("CARGO_BIN_EXE_thread-socket")],
+    &[env!("CARGO_BIN_EXE_task-socket")],
+    &[env!("CARGO_BIN_EXE_task-socket"), "--runtime", "current"],
+];
+
+fn run(program: &[&str], flags: &[&str]) -> Output {
+    Command::new(program[0]).args(&program[1..]).args(flags).output().unwrap()
+}
+
+fn observe(program: &[&str], flags: &[&str]) -> Observation {
+    let output = run(program, &[flags, &["--json"]].concat());
+    assert!(output.status.success(), "{program:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn each_program_does_its_work_once_and_says_so() {
+    for program in PROGRAMS {
+        for placement in ["one-cpu", "free"] {
+            let output = run(program, &["--once", "--hops", "16", "--placement", placement]);
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "16 operations done and counted\n", "{program:?}");
+        }
+    }
+}
+
+#[test]
+fn exact_laps_give_one_sample_with_counters() {
+    for program in PROGRAMS {
+        let seen = observe(program, &["--hops", "10", "--iters", "7", "--warmups", "2", "--placement", "one-cpu"]);
+        assert_eq!(seen.samples.len(), 1);
+        assert_eq!(seen.samples[0].operations, 70);
+        assert_eq!(seen.whole_run.unwrap().operations, 90);
+        for counter in ["user_ns", "system_ns", "voluntary_switches", "involuntary_switches"] {
+            assert!(seen.samples[0].counters.contains_key(counter), "{program:?} {counter}");
+        }
+        assert_eq!(seen.parameters["hops"], 10);
+        assert_eq!(seen.placement, "one-cpu");
+    }
+}
+
+#[test]
+fn a_thread_switches_once_per_hop_and_a_task_does_not() {
+    let laps = ["--hops", "50", "--iters", "20", "--placement", "one-cpu"];
+    let switches = |program: &[&str]| observe(program, &laps).samples[0].counters["voluntary_switches"];
+    assert!(switches(PROGRAMS[1]) >= 50 * 20, "every hop blocks one thread");
+    assert!(switches(PROGRAMS[3]) < 50, "the tasks share one thread");
+    assert!(switches(PROGRAMS[0]) < 50, "the loop never blocks");
+}
+
+#[test]
+fn criterion_gives_as_many_samples_as_asked_for() {
+    let seen = observe(PROGRAMS[0], &["--hops", "4", "--warm-up-ms", "1", "--measurement-ms", "5", "--samples", "12"]);
+    assert_eq!(seen.samples.len(), 12);
+    assert_eq!(seen.program, "switch-cost/loop-socket");
+}
+
+#[test]
+fn a_cell_that_cannot_be_run_says_why_and_is_no_failure() {
+    let limited = |limit: &str| {
+        let command = format!("{limit} {} --json --hops 500 --placement two-cpus", PROGRAMS[1][0]);
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Observation>(&output.stdout).unwrap()
+    };
+    let restricted = limited("exec taskset -c 0");
+    assert!(restricted.samples.is_empty());
+    assert_eq!(restricted.unavailable["elapsed"], "placement two-cpus needs 2 CPUs, and this process may use 1");
+    if std::thread::available_parallelism().unwrap().get() > 1 {
+        let few = limited("ulimit -n 256;");
+        assert!(few.unavailable["elapsed"].contains("hard limit is 256"), "{:?}", few.unavailable);
+    }
+}
+
+#[test]
+fn bad_flags_are_refused_with_the_reason() {
+    for (flags, reason) in [
+        (["--hops", "1"], "2..=1000000"),
+        (["--placement", "moon"], "one-cpu, two-cpus, free"),
+        (["--hop", "3"], "similar argument exists: '--hops'"),
+        (["--warmups", "3"], "--iters"),
+    ] {
+        let output = run(PROGRAMS[1], &flags);
+        assert_eq!(output.status.code(), Some(2));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
+fn a_command_sees_the_program_while_everything_is_alive() {
+    let command = "grep Threads /proc/{pid}/status";
+    let output = run(PROGRAMS[1], &["--hops", "16", "--once", "--command", command]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Threads:\t16"), "{output:?}");
+    let failing = run(PROGRAMS[1], &["--hops", "16", "--once", "--command", "exit 3"]);
+    assert!(!failing.status.success());
+}
