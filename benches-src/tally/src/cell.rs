@@ -1,0 +1,81 @@
+//! A cell: program × parameters × placement × condition. Its written form is also what selects it in expressions.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One thing that is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cell {
+    /// The program's name, without its chapter.
+    pub program: String,
+    /// Every parameter that the plan sets.
+    pub parameters: BTreeMap<String, Value>,
+    /// `one-cpu`, `two-cpus` or `free`.
+    pub placement: String,
+    /// What is changed around the program; `twin` changes nothing and is the second arm of an A/A pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+}
+
+/// The placements that programs understand.
+pub const PLACEMENTS: [&str; 3] = ["one-cpu", "two-cpus", "free"];
+
+/// The condition of an A/A pair's second arm.
+pub const TWIN: &str = "twin";
+
+impl Cell {
+    /// The command line that runs it, without the program's own name.
+    pub fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        for (name, value) in &self.parameters {
+            arguments.extend([format!("--{}", name.replace('_', "-")), plain(value)]);
+        }
+        arguments.extend(["--placement".to_owned(), self.placement.clone()]);
+        arguments
+    }
+
+    /// The same cell as the second arm of an A/A pair.
+    pub fn twin(&self) -> Self {
+        Self { condition: Some(TWIN.to_owned()), ..self.clone() }
+    }
+
+    /// Whether this is the second arm of an A/A pair.
+    pub fn is_twin(&self) -> bool {
+        self.condition.as_deref() == Some(TWIN)
+    }
+
+    /// Program and parameters as a reader would say them; parameters that a whole table shares may be left out.
+    pub fn label(&self, shared: &[String]) -> String {
+        let own = self.parameters.iter().filter(|(name, _)| !shared.contains(name));
+        let own = own.map(|(name, value)| match value {
+            Value::String(word) => word.clone(),
+            number => format!("{number} {name}"),
+        });
+        [self.program.clone()].into_iter().chain(own).chain(self.condition.clone()).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.program)?;
+        for (name, value) in &self.parameters {
+            write!(f, "{name}={}, ", plain(value))?;
+        }
+        write!(f, "{}", self.placement)?;
+        if let Some(condition) = &self.condition {
+            write!(f, ", {condition}")?;
+        }
+        write!(f, "]")
+    }
+}
+
+/// A value as it stands on a command line.
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::String(word) => word.clone(),
+        other => other.to_string(),
+    }
+}

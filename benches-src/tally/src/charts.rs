@@ -1,0 +1,125 @@
+//! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
+//! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::project::Project;
+use crate::sources::hash;
+
+/// What is to be drawn.
+#[derive(Serialize)]
+pub struct Request {
+    /// Put before every id in the picture, since all pages end up on one to print.
+    pub prefix: String,
+    /// The picture's title, read aloud.
+    pub title: String,
+    /// Its description, read aloud.
+    pub description: String,
+    /// The specification for wide pages, with its rows.
+    pub wide: Value,
+    /// The same for a phone.
+    pub narrow: Value,
+}
+
+/// Two drawings of the same rows.
+#[derive(Serialize, Deserialize)]
+pub struct Drawn {
+    /// For wide pages.
+    pub wide: String,
+    /// For a phone.
+    pub narrow: String,
+}
+
+/// A specification with its rows and the title of its axis.
+pub fn specification(project: &Project, name: &str, rows: &[Value], axis: &str) -> Result<Value> {
+    let path = project.charts().join(format!("{name}.vl.json"));
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut spec: Value = serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+    ensure!(spec["data"]["name"] == "rows", "{}: its data source is not named \"rows\"", path.display());
+    spec["datasets"] = serde_json::json!({ "rows": rows });
+    set_axis(&mut spec, axis);
+    Ok(spec)
+}
+
+/// `"$axis"` stands for the axis title wherever a specification has it.
+fn set_axis(value: &mut Value, axis: &str) {
+    match value {
+        Value::String(text) if text == "$axis" => *text = axis.to_owned(),
+        Value::Array(items) => items.iter_mut().for_each(|item| set_axis(item, axis)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| set_axis(field, axis)),
+        _ => {}
+    }
+}
+
+/// Draws, or finds what was drawn before.
+pub fn draw(project: &Project, request: &Request) -> Result<Drawn> {
+    let folder = project.charts();
+    let asked = serde_json::to_string(request)?;
+    let mut all = asked.clone();
+    for file in ["draw.mjs", "config.json", "package-lock.json"] {
+        all += &fs::read_to_string(folder.join(file)).with_context(|| format!("cannot read {file} of book/charts"))?;
+    }
+    let kept = project.drawn().join(format!("{}.json", hash(all.as_bytes())));
+    if let Some(drawn) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+        return Ok(drawn);
+    }
+    fetch_packages(project)?;
+    let drawn: Drawn = serde_json::from_str(&node(&folder, &asked)?)?;
+    fs::create_dir_all(project.drawn())?;
+    // Written beside and moved, since builds may run side by side.
+    let mut file = tempfile::NamedTempFile::new_in(project.drawn())?;
+    file.write_all(serde_json::to_string(&drawn)?.as_bytes())?;
+    file.persist(&kept)?;
+    Ok(drawn)
+}
+
+fn node(folder: &Path, request: &str) -> Result<String> {
+    let mut child = Command::new("node")
+        .arg("draw.mjs")
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context(NO_NODE)?;
+    child.stdin.take().expect("piped").write_all(request.as_bytes())?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "draw.mjs failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Why pages may have no pictures.
+pub const NO_NODE: &str =
+    "Node.js 20 or newer was not found, so charts are not drawn; the tables have all their numbers";
+
+/// Makes sure that the locked npm packages are there.
+pub fn fetch_packages(project: &Project) -> Result<()> {
+    let folder = project.charts();
+    let lock = fs::read(folder.join("package-lock.json")).context("cannot read book/charts/package-lock.json")?;
+    let stamp = folder.join("node_modules/.fetched");
+    let wanted = hash(&lock);
+    if fs::read_to_string(&stamp).is_ok_and(|fetched| fetched == wanted) {
+        return Ok(());
+    }
+    if Command::new("node").arg("--version").output().is_err() {
+        bail!(NO_NODE);
+    }
+    eprintln!("tally: fetching the packages that draw charts");
+    let output = Command::new("npm")
+        .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+        .current_dir(&folder)
+        .output()
+        .context("npm was not found; it comes with Node.js")?;
+    if !output.status.success() {
+        bail!("npm ci failed in book/charts: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    fs::write(stamp, wanted)?;
+    Ok(())
+}

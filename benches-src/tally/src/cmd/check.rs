@@ -1,0 +1,165 @@
+//! `tally check`: plans, listings, pages and records agree.
+
+use std::fs;
+
+use anyhow::{Result, bail};
+use clap::{Args, Parser};
+use regex::Regex;
+
+use crate::cmd::list::operation;
+use crate::command_line::{CommandLine, Verb};
+use crate::expression::Expression;
+use crate::plan::Plan;
+use crate::project::{Machine, Project};
+use crate::sources::Freshness;
+use crate::view::View;
+
+/// Whether plans, listings, pages and records agree
+#[derive(Args)]
+pub struct Check {}
+
+impl Check {
+    /// Looks at everything and reports all that is wrong at once.
+    pub fn print(&self, view: &View) -> Result<String> {
+        let mut wrong = Vec::new();
+        for plan in &view.plans.0 {
+            wrong.extend(listings(view, plan)?);
+        }
+        wrong.extend(directives(view)?);
+        wrong.extend(claims(view));
+        wrong.extend(published(view));
+        wrong.extend(records(view)?);
+        if wrong.is_empty() {
+            return Ok("plans, listings, pages and records agree\n".to_owned());
+        }
+        bail!("{} disagreements:\n  {}", wrong.len(), wrong.join("\n  "));
+    }
+}
+
+/// Every program is in the plan, says what one operation is, and is shown by its chapter.
+fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    let page = fs::read_to_string(view.project.page(&plan.chapter)).unwrap_or_default();
+    let folder = view.project.benches().join(&plan.chapter).join("src/bin");
+    let files = fs::read_dir(&folder)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut programs: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect();
+    programs.sort();
+    for program in programs {
+        let listing = Project::listing(&plan.chapter, &program);
+        if !plan.experiments.iter().any(|experiment| experiment.group(&program).is_some()) {
+            wrong.push(format!("benches-src/{listing} is in no experiment of its chapter's plan.toml"));
+        }
+        if let Err(error) = operation(&view.project, &plan.chapter, &program) {
+            wrong.push(format!("{error:#}"));
+        }
+        if !page.contains(&format!("{{{{#include ../../benches-src/{listing}}}}}")) {
+            wrong.push(format!("book/src/{}.md does not include benches-src/{listing}", plan.chapter));
+        }
+        if !page.contains(&format!("\n### {program}\n")) {
+            wrong.push(format!("book/src/{}.md has no section ### {program}, which tables link to", plan.chapter));
+        }
+    }
+    Ok(wrong)
+}
+
+/// Every directive is a command line that tally understands, about things that exist.
+fn directives(view: &View) -> Result<Vec<String>> {
+    let pattern = Regex::new(r"<!--[ ]*cmdrun (.*?)-->")?;
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(view.project.pages())?.flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let text = fs::read_to_string(&path)?;
+        for (number, line) in text.lines().enumerate() {
+            for directive in pattern.captures_iter(line) {
+                let command = directive[1].trim();
+                if let Err(error) = directive_is_known(view, command) {
+                    let page = path.file_name().unwrap_or_default().to_string_lossy();
+                    let first = format!("{error:#}");
+                    let first = first.lines().next().unwrap_or_default();
+                    wrong.push(format!("book/src/{page}, line {}: {command}: {first}", number + 1));
+                }
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+fn directive_is_known(view: &View, command: &str) -> Result<()> {
+    let words = shell_words(command);
+    if words.first().map(String::as_str) != Some("tally") {
+        bail!("a directive calls tally and nothing else");
+    }
+    match CommandLine::try_parse_from(words)?.verb {
+        Verb::Value(value) => view.plans.experiment_for(&value.expression()?).map(drop),
+        Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
+        Verb::Chart(chart) => view.plans.experiment(&chart.experiment).map(drop),
+        Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
+        Verb::List(list) => list.program.map_or(Ok(()), |program| view.plans.chapter_of(&program).map(drop)),
+        _ => bail!("a directive only prints"),
+    }
+}
+
+/// Words of a command line, with double quotes.
+fn shell_words(command: &str) -> Vec<String> {
+    let pieces = command.split('"').enumerate();
+    let words = pieces.flat_map(|(index, piece)| {
+        if index % 2 == 1 { vec![piece.to_owned()] } else { piece.split_whitespace().map(str::to_owned).collect() }
+    });
+    words.collect()
+}
+
+fn claims(view: &View) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let print = |id: &str| super::claim::Claim { id: Some(id.to_owned()) }.print(view, crate::render::Form::Text);
+    for claim in view.plans.0.iter().flat_map(|plan| &plan.claims) {
+        if let Err(error) = print(&claim.id) {
+            wrong.push(format!("claim {}: {error:#}", claim.id));
+        }
+    }
+    wrong
+}
+
+fn published(view: &View) -> Vec<String> {
+    let stands_beside_a_cell = |text: &String| view.plans.experiment_for(&Expression::parse(text)?).map(drop);
+    let check = |(_, figure): (_, &crate::published::Figure)| {
+        let error = figure.beside.as_ref().map(stands_beside_a_cell)?.err()?;
+        Some(format!("published figure {}: {error:#}", figure.id))
+    };
+    view.published.figures().filter_map(check).collect()
+}
+
+/// Records that came with the checkout can be read and are of the listings that are shown.
+fn records(view: &View) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for slug in view.project.machines()? {
+        for (plan, experiment) in view.plans.experiments() {
+            let machine = Machine::Exported(slug.clone());
+            let place = format!("data/machines/{slug}/{}/{}.jsonl", plan.chapter, experiment.name);
+            match view.kept_on(&machine, plan, experiment)?.as_ref() {
+                Ok((_, Freshness::Stale(what))) => {
+                    wrong.push(format!("{place} was measured before these changed: {}", what.join(", ")));
+                }
+                Ok((record, _)) if record.header.machine.allow_listed() != record.header.machine => {
+                    wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));
+                }
+                Err(missing) if missing.word == "unreadable" => wrong.push(missing.reason.clone()),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_words_stay_together() {
+        let words = shell_words("tally value \"a / b\" --placement free");
+        assert_eq!(words, ["tally", "value", "a / b", "--placement", "free"]);
+    }
+}

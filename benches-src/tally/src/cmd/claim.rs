@@ -1,0 +1,240 @@
+//! `tally claim`: what the data say about a sentence, or about all of them.
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use crate::escape::html;
+use crate::expression::Expression;
+use crate::format;
+use crate::plan::{Claim as PlannedClaim, Experiment, Part, Plan};
+use crate::quantity::{Measured, Quantity, Unit, evaluate_published};
+use crate::render::{self, Form};
+use crate::statistics::Estimate;
+use crate::verdict::{Expectation, NoEffect, Verdict, verdict, worst};
+use crate::view::View;
+
+/// A claim and its verdict
+#[derive(Args)]
+pub struct Claim {
+    /// The claim's id; the whole ledger if there is none
+    pub id: Option<String>,
+}
+
+impl Claim {
+    /// Prints one claim, or all.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        if let Some(id) = &self.id {
+            let (plan, claim) = view.plans.claim(id)?;
+            let judged = Judged::new(view, plan, claim)?;
+            return match form {
+                Form::Page => judged.page(view),
+                Form::Text => judged.text(view),
+                Form::Json => Ok(judged.json().to_string() + "\n"),
+            };
+        }
+        let claims = view.plans.0.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)));
+        let judged = claims.map(|(plan, claim)| Judged::new(view, plan, claim)).collect::<Result<Vec<_>>>()?;
+        match form {
+            Form::Page => ledger(view, &judged),
+            Form::Text => judged.iter().map(|judged| Ok(judged.line())).collect(),
+            Form::Json => {
+                Ok(serde_json::Value::from(judged.iter().map(Judged::json).collect::<Vec<_>>()).to_string() + "\n")
+            }
+        }
+    }
+}
+
+/// A claim with what the data say.
+struct Judged<'a> {
+    plan: &'a Plan,
+    experiment: &'a Experiment,
+    claim: &'a PlannedClaim,
+    parts: Vec<JudgedPart<'a>>,
+}
+
+struct JudgedPart<'a> {
+    part: &'a Part,
+    quantity: Expression,
+    measured: Measured,
+    expected: Expectation,
+    verdict: Verdict,
+}
+
+impl<'a> Judged<'a> {
+    fn new(view: &'a View, plan: &'a Plan, claim: &'a PlannedClaim) -> Result<Self> {
+        let (_, experiment) = view.plans.experiment(&claim.experiment)?;
+        view.published.publication(&claim.source)?;
+        let parts = claim.parts.iter().map(|part| judge(view, plan, experiment, part)).collect::<Result<_>>()?;
+        Ok(Self { plan, experiment, claim, parts })
+    }
+
+    fn verdict(&self) -> Verdict {
+        worst(self.parts.iter().map(|part| part.verdict))
+    }
+
+    /// The concluding sentence. What could not be measured has no conclusion but says why.
+    fn conclusion(&self, view: &View, form: Form) -> Result<String> {
+        let sentences = &self.claim.conclusion;
+        let sentence = match self.verdict() {
+            Verdict::Holds => &sentences.holds,
+            Verdict::Shifted => &sentences.shifted,
+            Verdict::DoesNotHold => &sentences.does_not_hold,
+            Verdict::Inconclusive => &sentences.inconclusive,
+            Verdict::NotMeasured => {
+                let reason = self.parts.iter().find_map(|part| part.measured.as_ref().err());
+                let reason = reason.map_or("there are too few rounds for an interval", |missing| &missing.reason);
+                let sentence = format!("Not measured here: {reason}.");
+                return Ok(if form == Form::Page { html(&sentence) } else { sentence });
+            }
+        };
+        render::fill(view, self.plan, self.experiment, sentence, form)
+    }
+
+    fn page(&self, view: &View) -> Result<String> {
+        let publication = view.published.publication(&self.claim.source)?;
+        let verdict = self.verdict().words();
+        let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", class(self.verdict()), html(&self.claim.id));
+        out += &format!(
+            "<p class=\"sentence\"><strong>{}</strong> <q>{}</q> <cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
+            html(&self.claim.id),
+            html(&self.claim.sentence),
+            publication.url,
+            html(&publication.title),
+            html(&publication.date)
+        );
+        if let Some(note) = &self.claim.note {
+            out += &format!("<p class=\"note\">{}</p>\n", html(note));
+        }
+        out += "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">published</th>\
+                <th scope=\"col\">agrees between</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n";
+        for part in &self.parts {
+            out += &part.row(view, self)?;
+        }
+        out += "</tbody>\n</table>\n</div>\n";
+        out += &format!(
+            "<p class=\"conclusion\"><strong class=\"verdict\">{verdict}</strong> {}</p>\n",
+            self.conclusion(view, Form::Page)?
+        );
+        Ok(out + "</section>\n")
+    }
+
+    fn text(&self, view: &View) -> Result<String> {
+        let mut out = self.line();
+        for part in &self.parts {
+            let (low, high) = part.expected.band;
+            out += &format!(
+                "    {}: {} (published {}, agrees between {} and {}): {}\n",
+                part.part.name,
+                render::plain(&part.measured),
+                part.show(part.expected.published),
+                part.show(low),
+                part.show(high),
+                part.verdict.words()
+            );
+        }
+        Ok(out + "    " + &self.conclusion(view, Form::Text)? + "\n")
+    }
+
+    fn line(&self) -> String {
+        format!("{:4} {:13} {}\n", self.claim.id, self.verdict().words(), self.claim.sentence)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let part = |part: &JudgedPart| {
+            serde_json::json!({
+                "name": part.part.name,
+                "quantity": part.quantity.to_string(),
+                "published": part.expected.published,
+                "band": part.expected.band,
+                "median": part.measured.as_ref().ok().map(|quantity| quantity.estimate.median),
+                "interval": part.measured.as_ref().ok().and_then(|quantity| quantity.estimate.interval),
+                "verdict": part.verdict.words(),
+            })
+        };
+        serde_json::json!({
+            "id": self.claim.id,
+            "sentence": self.claim.sentence,
+            "verdict": self.verdict().words(),
+            "parts": self.parts.iter().map(part).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl JudgedPart<'_> {
+    fn row(&self, view: &View, claim: &Judged) -> Result<String> {
+        let anchor = render::anchor(claim.plan, claim.experiment);
+        let context = render::context(view, claim.plan, claim.experiment)?;
+        Ok(format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}–{}</td><td>{}</td><td>{}</td></tr>\n",
+            html(&self.part.name),
+            html(&self.show(self.expected.published)),
+            html(&self.show(self.expected.band.0)),
+            html(&self.show(self.expected.band.1)),
+            render::inline(&self.measured, &self.quantity, &anchor, &context),
+            self.verdict.words()
+        ))
+    }
+
+    /// A number in the unit of this part; a part that was not measured has the unit that its size suggests.
+    fn show(&self, value: f64) -> String {
+        let unit = self
+            .measured
+            .as_ref()
+            .map_or(if self.expected.published >= 50.0 { Unit::Nanoseconds } else { Unit::Ratio }, |quantity| {
+                quantity.unit
+            });
+        let estimate = Estimate { median: value, interval: None, rounds: 0 };
+        format::quantity(&Quantity { unit, estimate, floor: 0.0 }).value
+    }
+}
+
+fn judge<'a>(view: &View, plan: &Plan, experiment: &Experiment, part: &'a Part) -> Result<JudgedPart<'a>> {
+    ensure!(part.agreement > 1.0, "part {:?}: agreement is a factor above 1", part.name);
+    let quantity = Expression::parse(&part.quantity)?;
+    let published = evaluate_published(&Expression::parse(&part.published)?, &view.published)?;
+    let no_effect = match &part.no_effect {
+        None => NoEffect::IsClaimed,
+        Some(text) => match Expression::parse(text)? {
+            constant if constant.leaves().iter().all(|leaf| view.published.figure(&leaf.name).is_ok()) => {
+                NoEffect::At(evaluate_published(&constant, &view.published)?)
+            }
+            other => {
+                let against = Expression::Over(Box::new(quantity.clone()), Box::new(other));
+                NoEffect::Measured(view.evaluate(plan, experiment, &against)?)
+            }
+        },
+    };
+    let measured = view.evaluate(plan, experiment, &quantity)?;
+    let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
+    Ok(JudgedPart { part, quantity, verdict: verdict(&measured, &expected), measured, expected })
+}
+
+fn class(verdict: Verdict) -> String {
+    verdict.words().replace(' ', "-")
+}
+
+fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
+    let mut out = "<div class=\"wide\">\n<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
+                   <th scope=\"col\">published</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n"
+        .to_owned();
+    for judged in claims {
+        let publication = view.published.publication(&judged.claim.source)?;
+        let anchor = render::anchor(judged.plan, judged.experiment);
+        let context = render::context(view, judged.plan, judged.experiment)?;
+        let lines =
+            |show: &dyn Fn(&JudgedPart) -> String| judged.parts.iter().map(show).collect::<Vec<_>>().join("<br>");
+        out += &format!(
+            "<tr class=\"{}\"><th scope=\"row\"><a href=\"{}.md#{id}\">{id}</a></th><td><q>{}</q> <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
+            class(judged.verdict()),
+            judged.plan.chapter,
+            html(&judged.claim.sentence),
+            publication.url,
+            html(&publication.title),
+            lines(&|part| html(&part.show(part.expected.published))),
+            lines(&|part| render::inline(&part.measured, &part.quantity, &anchor, &context)),
+            judged.verdict().words(),
+            id = html(&judged.claim.id),
+        );
+    }
+    Ok(out + "</tbody>\n</table>\n</div>\n")
+}

@@ -1,0 +1,241 @@
+//! `tally list`: what there is, in which state; or about one program; or about machines.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::escape::html;
+use crate::machine::Facts;
+use crate::plan::{Experiment, Plan};
+use crate::project::{Machine, Project};
+use crate::record::Record;
+use crate::render::{self, Form};
+use crate::sources::Freshness;
+use crate::view::View;
+
+/// What there is, and in which state
+#[derive(Args)]
+pub struct List {
+    /// A program: what one operation of it is, and how to run it
+    #[arg(conflicts_with_all = ["machines", "shown"])]
+    pub program: Option<String>,
+    /// Every machine with records, its facts and its doubts
+    #[arg(long, conflicts_with = "shown")]
+    pub machines: bool,
+    /// In one line, whose numbers are shown
+    #[arg(long)]
+    pub shown: bool,
+}
+
+impl List {
+    /// Prints it.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        if let Some(program) = &self.program {
+            return about_program(view, program, form);
+        }
+        if self.machines {
+            return machines(view, form);
+        }
+        if self.shown {
+            return shown(view, form);
+        }
+        experiments(view, form)
+    }
+}
+
+fn experiments(view: &View, form: Form) -> Result<String> {
+    let mut entries = Vec::new();
+    for (plan, experiment) in view.plans.experiments() {
+        let kept = view.kept(plan, experiment)?;
+        let when = kept.as_ref().as_ref().map_or(String::new(), |(record, _)| {
+            format!("{}, {:?}, {} rounds", record.day(), record.header.effort, record.complete_rounds().len())
+                .to_lowercase()
+        });
+        entries.push((format!("{}/{}", plan.chapter, experiment.name), render::state_word(&kept), when, experiment));
+    }
+    Ok(match form {
+        Form::Json => {
+            let entry = |(name, state, when, experiment): &(String, &str, String, &Experiment)| serde_json::json!({ "experiment": name, "state": state, "measured": when, "programs": experiment.programs() });
+            serde_json::Value::from(entries.iter().map(entry).collect::<Vec<_>>()).to_string() + "\n"
+        }
+        Form::Text => entries
+            .iter()
+            .map(|(name, state, when, experiment)| {
+                format!(
+                    "{name:24} {state:13} {when}\n    {}\n    {}\n",
+                    experiment.question,
+                    experiment.programs().join(", ")
+                )
+            })
+            .collect(),
+        Form::Page => {
+            let rows = entries.iter().map(|(name, state, when, experiment)| {
+                format!(
+                    "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                    html(name),
+                    html(&experiment.question),
+                    html(state),
+                    html(when)
+                )
+            });
+            format!(
+                "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">question</th>\
+                 <th scope=\"col\">state</th><th scope=\"col\">measured</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+                rows.collect::<String>()
+            )
+        }
+    })
+}
+
+/// The first `//!` line: what one operation is. It is the program's caption everywhere.
+pub fn operation(project: &Project, chapter: &str, program: &str) -> Result<String> {
+    let listing = Project::listing(chapter, program);
+    let path = project.benches().join(&listing);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let first = text.lines().next().and_then(|line| line.strip_prefix("//! "));
+    let first =
+        first.with_context(|| format!("{listing} does not begin with a //! line that says what one operation is"))?;
+    Ok(first.to_owned())
+}
+
+fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
+    let plan = view.plans.chapter_of(program)?;
+    let listing = Project::listing(&plan.chapter, program);
+    let operation = operation(&view.project, &plan.chapter, program)?;
+    let experiments: Vec<(&Plan, &Experiment)> =
+        view.plans.experiments().filter(|(_, experiment)| experiment.group(program).is_some()).collect();
+    let cell = experiments
+        .iter()
+        .find_map(|(_, experiment)| experiment.quick_cells().ok()?.into_iter().find(|cell| cell.program == program));
+    let arguments = cell.map_or(Vec::new(), |cell| cell.arguments());
+    let command = format!("cargo program {program} -- {}", arguments.join(" "));
+    if form != Form::Page {
+        return Ok(format!("{}/{program}\n{operation}\nbenches-src/{listing}\n{command}\n", plan.chapter));
+    }
+    let mut out = format!(
+        "<p class=\"listing\"><span class=\"operation\">{}</span> <span class=\"small\">benches-src/{} · <code class=\"command\">{}</code></span></p>\n",
+        html(&operation),
+        html(&listing),
+        html(&command)
+    );
+    for (plan, experiment) in experiments {
+        // Only what concerns this listing: a change in a rival is said at the rival.
+        if let Ok((_, Freshness::Stale(what))) = view.kept(plan, experiment)?.as_ref() {
+            let concerns =
+                what.iter().filter(|file| **file == listing || !file.ends_with(".rs") || file.ends_with("lib.rs"));
+            let concerns: Vec<String> = concerns.cloned().collect();
+            if !concerns.is_empty()
+                && let Some(note) = render::freshness(&Freshness::Stale(concerns), experiment)
+            {
+                out += &render::boxed(&note);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Any record of a machine tells what machine it is; the newest does so best.
+fn newest(view: &View, machine: &Machine) -> Result<Option<Record>> {
+    let mut newest: Option<Record> = None;
+    for (plan, experiment) in view.plans.experiments() {
+        if let Ok((record, _)) = view.kept_on(machine, plan, experiment)?.as_ref() {
+            let later = newest.as_ref().is_none_or(|other| other.header.before.time < record.header.before.time);
+            if later {
+                newest = Some(record.clone());
+            }
+        }
+    }
+    Ok(newest)
+}
+
+fn shown(view: &View, form: Form) -> Result<String> {
+    let line = match newest(view, &view.machine)? {
+        Some(record) => format!(
+            "The numbers on this page are from {}: {}; measured {}, effort {}.",
+            view.machine.name(),
+            record.header.machine.summary(),
+            record.day(),
+            format!("{:?}", record.header.effort).to_lowercase()
+        ),
+        None => format!("There are no numbers from {} yet.", view.machine.name()),
+    };
+    Ok(match form {
+        Form::Page => format!("<p class=\"shown\">{} <a href=\"machines.md\">More about it</a></p>\n", html(&line)),
+        Form::Text => line + "\n",
+        Form::Json => serde_json::json!({ "machine": view.machine.slug(), "summary": line }).to_string() + "\n",
+    })
+}
+
+fn machines(view: &View, form: Form) -> Result<String> {
+    let mut machines = vec![view.machine.clone()];
+    let exported = view.project.machines()?.into_iter().map(Machine::Exported);
+    machines.extend(exported.filter(|machine| *machine != view.machine));
+    let mut out = String::new();
+    for machine in machines {
+        let record = newest(view, &machine)?;
+        let facts = record.as_ref().map(|record| &record.header.machine);
+        out += &match form {
+            Form::Page => page_machine(view, &machine, record.as_ref()),
+            Form::Text => {
+                let summary = facts.map_or("no records yet".to_owned(), Facts::summary);
+                format!("{:32} {summary}\n", machine.slug())
+            }
+            Form::Json => serde_json::json!({ "machine": machine.slug(), "facts": facts }).to_string() + "\n",
+        };
+    }
+    Ok(out)
+}
+
+fn page_machine(view: &View, machine: &Machine, record: Option<&Record>) -> String {
+    let reference = if view.project.reference().as_ref() == Some(machine) { " (reference)" } else { "" };
+    let mut out = format!(
+        "<section class=\"machine\" id=\"machine-{}\">\n<h2>{}{reference}</h2>\n",
+        html(machine.slug()),
+        html(machine.name())
+    );
+    let Some(record) = record else {
+        return out + "<p class=\"missing\">No records yet.</p>\n</section>\n";
+    };
+    let facts = &record.header.machine;
+    let mut doubts = facts.doubts();
+    doubts.extend(session_doubts(record));
+    let items: String = doubts.iter().map(|doubt| format!("<li>{}</li>\n", html(doubt))).collect();
+    let doubts = if items.is_empty() { String::new() } else { format!("<p>Doubts:</p>\n<ul>\n{items}</ul>\n") };
+    let rows = facts.listed().into_iter().map(|(name, value)| {
+        let value = match value {
+            Ok(value) => html(value),
+            Err(reason) => render::boxed_inline(&crate::quantity::Missing::new("not known", reason)),
+        };
+        format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
+    });
+    out += &format!(
+        "<p>{}. Measured {}.</p>\n{doubts}<div class=\"wide\">\n<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        html(&facts.summary()),
+        html(record.day()),
+        rows.collect::<String>()
+    );
+    out + "</section>\n"
+}
+
+/// What the newest session itself says against its conditions.
+fn session_doubts(record: &Record) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let (before, Some(end)) = (&record.header.before, &record.end) else { return doubts };
+    if let (Some(first), Some(last)) = (before.steal_ticks, end.after.steal_ticks)
+        && last > first
+    {
+        doubts.push(format!(
+            "the hypervisor took {} clock ticks of CPU time away during the newest session",
+            last - first
+        ));
+    }
+    if before.load.is_some_and(|load| load > 0.5) {
+        let load = before.load.unwrap_or_default();
+        doubts.push(format!("the newest session began while the machine was busy with something else (load {load})"));
+    }
+    if end.after.throttled > before.throttled {
+        doubts.push("the control group was throttled during the newest session".to_owned());
+    }
+    doubts
+}

@@ -1,0 +1,221 @@
+//! `tally measure`: decides what is stale, builds, and measures it. The only verb beside `export` that writes below `data/`.
+
+use std::fs::File;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use rand::RngExt;
+
+use crate::machine::{Facts, State};
+use crate::plan::{Experiment, Plan, Plans};
+use crate::project::{Machine, Project};
+use crate::record::{Effort, FORMAT, Header, Record, Writer};
+use crate::render::Form;
+use crate::session::{Interrupted, Session, time_left};
+use crate::sources::{Freshness, Sources};
+
+/// Measure what is stale, or what is named
+#[derive(Args)]
+pub struct Measure {
+    /// Experiments to measure; all if none is named
+    experiments: Vec<String>,
+    /// How much to measure
+    #[arg(long, value_enum, default_value = "quick")]
+    effort: Effort,
+    /// Measure again even what is fresh
+    #[arg(long)]
+    again: bool,
+    /// Take the programs from this folder instead of building them
+    #[arg(long, value_name = "FOLDER")]
+    programs: Option<PathBuf>,
+}
+
+impl Measure {
+    /// What a build of the book does.
+    pub fn stale(effort: Effort, programs: Option<PathBuf>) -> Self {
+        Self { experiments: Vec::new(), effort, again: false, programs }
+    }
+
+    /// Measures.
+    pub fn run(&self, project: &Project, form: Form) -> Result<()> {
+        let plans = Plans::load(project)?;
+        for name in &self.experiments {
+            plans.experiment(name)?;
+        }
+        let machine = Facts::read();
+        let mut wanted = Vec::new();
+        for (plan, experiment) in plans.experiments() {
+            let named = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
+            if named && self.is_needed(project, plan, experiment, &machine)? {
+                wanted.push((plan, experiment));
+            }
+        }
+        let mut measured = Vec::new();
+        if !wanted.is_empty() {
+            let _lock = one_at_a_time()?;
+            let programs = match &self.programs {
+                Some(folder) => folder.clone(),
+                None => build(project)?,
+            };
+            let interrupted = Interrupted::listen()?;
+            for (plan, experiment) in wanted {
+                self.measure(project, plan, experiment, &programs, &machine, &interrupted)?;
+                measured.push(experiment.name.as_str());
+            }
+        }
+        if form == Form::Json {
+            println!("{}", serde_json::json!({ "measured": measured }));
+        } else if measured.is_empty() {
+            eprintln!("tally: nothing to measure; every record is fresh");
+        }
+        Ok(())
+    }
+
+    fn is_needed(&self, project: &Project, plan: &Plan, experiment: &Experiment, machine: &Facts) -> Result<bool> {
+        let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
+        let record = match Record::load(&path) {
+            Ok(Some(record)) if !self.again => record,
+            Ok(_) => return Ok(true),
+            Err(error) => {
+                let aside = path.with_extension("jsonl.unreadable");
+                eprintln!("tally: {error:#}\ntally: putting it aside as {} and measuring again", aside.display());
+                std::fs::rename(&path, &aside).with_context(|| format!("cannot put {} aside", path.display()))?;
+                return Ok(true);
+            }
+        };
+        let fresh =
+            record.header.sources.freshness(&Sources::read(project, &plan.chapter, experiment)?) == Freshness::Fresh;
+        let rust = |facts: &Facts| facts.known.get("Rust").cloned();
+        let same_machine =
+            record.header.machine.differences(machine).is_empty() && rust(&record.header.machine) == rust(machine);
+        Ok(!(fresh && same_machine && record.header.effort >= self.effort))
+    }
+
+    fn measure(
+        &self,
+        project: &Project,
+        plan: &Plan,
+        experiment: &Experiment,
+        programs: &Path,
+        machine: &Facts,
+        interrupted: &Interrupted,
+    ) -> Result<()> {
+        let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
+        let header = Header {
+            format: FORMAT,
+            chapter: plan.chapter.clone(),
+            experiment: experiment.name.clone(),
+            effort: self.effort,
+            seed: rand::rng().random_range(0..1 << 48),
+            cells: self.effort.cells(experiment)?,
+            sources: Sources::read(project, &plan.chapter, experiment)?,
+            revision: revision(project),
+            machine: machine.allow_listed(),
+            before: State::read(),
+        };
+        let resumed = Writer::partial(&path).exists();
+        let cells = header.cells.len();
+        eprintln!(
+            "tally: {} {}/{} ({cells} cells, {} rounds)",
+            if resumed { "going on with" } else { "measuring" },
+            plan.chapter,
+            experiment.name,
+            self.effort.extent().rounds
+        );
+        let bar = bar(experiment);
+        let started = Instant::now();
+        let progress = |done: usize, of: usize| {
+            bar.set_length(of as u64);
+            bar.set_position(done as u64);
+            let left = time_left(started, done, of).map_or(String::new(), |left| format!("{} s left", left.as_secs()));
+            bar.set_message(left);
+            bar.tick();
+        };
+        let session = Session {
+            project,
+            programs: programs.to_owned(),
+            experiment,
+            plan,
+            path: path.clone(),
+            interrupted: interrupted.clone(),
+            progress: &progress,
+        };
+        session.run(header)?;
+        bar.finish_and_clear();
+        let record = Record::load(&path)?.expect("just written");
+        eprintln!("tally: {}", ending(&record, started));
+        Ok(())
+    }
+}
+
+/// Draws only when told to, never by a thread of its own: on two cores, that would be in the numbers.
+fn bar(experiment: &Experiment) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("tally: {prefix} [{bar:30}] {pos}/{len} processes, {msg}");
+    ProgressBar::new(1).with_prefix(experiment.name.clone()).with_style(style.expect("a literal that is well formed"))
+}
+
+fn ending(record: &Record, started: Instant) -> String {
+    let end = record.end.as_ref().expect("a complete record");
+    let rounds = record.complete_rounds().len();
+    let failures = record.runs.iter().filter(|run| run.failure.is_some()).count();
+    let headline = match end.headline_half_width {
+        Some(width) if end.target > 0.0 => format!(
+            ", headline ±{} (target ±{}{})",
+            crate::format::percent(width),
+            crate::format::percent(end.target),
+            if end.doubled { ", rounds were doubled" } else { "" }
+        ),
+        _ => String::new(),
+    };
+    let failed = if failures > 0 { format!(", {failures} processes failed") } else { String::new() };
+    format!("{rounds} rounds in {:.1} s{headline}{failed}", started.elapsed().as_secs_f64())
+}
+
+/// One measurement at a time on a machine, whatever checkout it is of.
+fn one_at_a_time() -> Result<File> {
+    let path = std::env::temp_dir().join("tally-measure.lock");
+    let open = File::options().write(true).create(true).truncate(false).open(&path);
+    let file = open.or_else(|_| File::open(&path)).with_context(|| format!("cannot open {}", path.display()))?;
+    if file.try_lock().is_err() {
+        eprintln!("tally: something else is measuring on this machine; waiting for it to end ({})", path.display());
+        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    }
+    Ok(file)
+}
+
+/// All programs together, never one alone, so that their dependencies have the same features each time.
+fn build(project: &Project) -> Result<PathBuf> {
+    let manifest = project.benches().join("Cargo.toml");
+    let status = Command::new("cargo")
+        .args(["build", "--release", "--locked", "--workspace", "--bins", "--manifest-path"])
+        .arg(manifest)
+        .current_dir(project.root())
+        .env_remove("CARGO_MANIFEST_DIR")
+        .status()
+        .context("cannot start cargo; is Rust installed? See README.md")?;
+    ensure!(status.success(), "the programs cannot be built; see cargo's message above");
+    let programs = project.programs();
+    if !programs.is_dir() {
+        bail!("cargo built the programs somewhere else than {}; is CARGO_TARGET_DIR set?", programs.display());
+    }
+    Ok(programs)
+}
+
+/// The revision of the checkout, with `+` where tracked files differ from it.
+fn revision(project: &Project) -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).current_dir(project.root()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let revision = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let dirty = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    Some(if dirty.is_empty() { revision } else { revision + "+" })
+}

@@ -1,0 +1,11 @@
+//! One verb, one file.
+
+pub mod chart;
+pub mod check;
+pub mod claim;
+pub mod export;
+pub mod list;
+pub mod measure;
+pub mod preprocess;
+pub mod table;
+pub mod value;

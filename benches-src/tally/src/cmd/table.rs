@@ -1,0 +1,286 @@
+//! `tally table`: everything an experiment measured, cell by cell.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cell::Cell;
+use crate::downloads;
+use crate::escape::html;
+use crate::expression::Expression;
+use crate::format::{self, Scale};
+use crate::plan::{Experiment, Plan};
+use crate::quantity::{Measured, Missing, Quantity};
+use crate::record::Record;
+use crate::render::{self, Form};
+use crate::sources::Freshness;
+use crate::view::View;
+
+/// Everything that an experiment measured
+#[derive(Args)]
+pub struct Table {
+    /// The experiment
+    pub experiment: String,
+}
+
+impl Table {
+    /// Prints it.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        let (plan, experiment) = view.plans.experiment(&self.experiment)?;
+        let kept = view.kept(plan, experiment)?;
+        match kept.as_ref() {
+            Err(missing) => Ok(without_record(missing, experiment, form)),
+            Ok((record, freshness)) => {
+                let rows = Row::all(experiment, record)?;
+                match form {
+                    Form::Page => page(view, plan, experiment, record, freshness, &rows),
+                    Form::Text => Ok(text(experiment, &rows)),
+                    Form::Json => Ok(json(view, record, freshness, &rows)),
+                }
+            }
+        }
+    }
+}
+
+fn without_record(missing: &Missing, experiment: &Experiment, form: Form) -> String {
+    match form {
+        // The anchor is there though the table is not, so that no link to it is dead.
+        Form::Page => format!("<div id=\"{}\">\n{}</div>\n", experiment.name, render::boxed(missing)),
+        Form::Text => format!("({}: {})\n", missing.word, missing.reason),
+        Form::Json => serde_json::json!({ "missing": missing.word, "reason": missing.reason }).to_string() + "\n",
+    }
+}
+
+/// A cell with everything that its row says.
+pub struct Row {
+    /// The cell.
+    pub cell: Cell,
+    /// Its time per operation.
+    pub elapsed: Measured,
+    /// The same beyond its baseline's, where it has one.
+    pub beyond: Option<Measured>,
+    /// Voluntary and involuntary switches, user time, system time, migrations.
+    pub counters: Vec<Measured>,
+}
+
+/// The counters of a row, with the heads of their columns.
+const COUNTERS: [(&str, &str); 5] = [
+    ("voluntary_switches", "voluntary switches"),
+    ("involuntary_switches", "involuntary switches"),
+    ("user_ns", "CPU, user"),
+    ("system_ns", "CPU, system"),
+    ("migrations", "migrations"),
+];
+
+impl Row {
+    /// Every cell of a record, and those that only a full run would have measured.
+    pub fn all(experiment: &Experiment, record: &Record) -> Result<Vec<Self>> {
+        let cells = experiment.full_cells()?;
+        let order = crate::cell::PLACEMENTS;
+        let mut rows = Vec::new();
+        for placement in order {
+            for cell in cells.iter().filter(|cell| cell.placement == placement && !cell.is_twin()) {
+                rows.push(Self::of(experiment, record, cell)?);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn of(experiment: &Experiment, record: &Record, cell: &Cell) -> Result<Self> {
+        let evaluate = |text: &str| record.evaluate(&Expression::parse(text)?);
+        let baseline = experiment.group(&cell.program).and_then(|group| group.beyond.as_ref());
+        let beyond = baseline.map(|program| {
+            let shared = Cell { program: program.clone(), ..cell.clone() };
+            let known: Vec<Cell> = experiment.full_cells()?;
+            // The baseline has only the parameters that it understands.
+            let same = |other: &&Cell| {
+                let agrees = other.parameters.iter().all(|(name, value)| shared.parameters.get(name) == Some(value));
+                other.program == *program && other.placement == cell.placement && agrees && !other.is_twin()
+            };
+            match known.iter().find(same) {
+                Some(other) => evaluate(&format!("{cell} - {other}")),
+                None => Ok(Err(Missing::new("not measured", format!("the plan has no {shared}")))),
+            }
+        });
+        Ok(Self {
+            elapsed: evaluate(&cell.to_string())?,
+            beyond: beyond.transpose()?,
+            counters: COUNTERS.iter().map(|(name, _)| evaluate(&format!("{cell}.{name}"))).collect::<Result<_>>()?,
+            cell: cell.clone(),
+        })
+    }
+}
+
+/// Parameters that have the same value in every row.
+pub fn shared_parameters(rows: &[Row]) -> Vec<String> {
+    let Some(first) = rows.first() else { return Vec::new() };
+    let same = |name: &&String| {
+        let value = &first.cell.parameters[*name];
+        rows.iter().all(|row| row.cell.parameters.get(*name) == Some(value))
+    };
+    first.cell.parameters.keys().filter(same).cloned().collect()
+}
+
+/// One scale for a whole column: that of its largest number.
+fn scale<'a>(column: impl Iterator<Item = &'a Measured>) -> Scale {
+    let medians = column.filter_map(|measured| measured.as_ref().ok()).map(|quantity| quantity.estimate.median);
+    Scale::of(medians.fold(0.0, f64::max))
+}
+
+fn page(
+    view: &View,
+    plan: &Plan,
+    experiment: &Experiment,
+    record: &Record,
+    freshness: &Freshness,
+    rows: &[Row],
+) -> Result<String> {
+    let shared = shared_parameters(rows);
+    let scale = scale(rows.iter().map(|row| &row.elapsed));
+    let mut out = format!("<div class=\"figure table\" id=\"{}\">\n", experiment.name);
+    if let Some(note) = render::freshness(freshness, experiment) {
+        out += &render::boxed(&note);
+    }
+    out += "<div class=\"wide\">\n<table>\n";
+    out += &format!("<caption>{}</caption>\n", caption(view, plan, experiment, rows)?);
+    out += &head(scale, &experiment.per);
+    out += "<tbody>\n";
+    let mut placement = "";
+    for row in rows {
+        if row.cell.placement != placement {
+            placement = &row.cell.placement;
+            out += &format!("<tr><th colspan=\"9\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
+        }
+        out += &page_row(plan, experiment, row, &shared, scale);
+    }
+    out += "</tbody>\n</table>\n</div>\n";
+    out += &footnotes(record);
+    out += &downloads::small_line(view, plan, experiment, &format!("cargo tally table {}", experiment.name))?;
+    Ok(out + "</div>\n")
+}
+
+fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[Row]) -> Result<String> {
+    let of = match rows.first() {
+        Some(row) => {
+            let shared = shared_parameters(rows);
+            let values = shared.iter().map(|name| format!("{} {name}", crate::cell::plain(&row.cell.parameters[name])));
+            format!("{}. ", values.collect::<Vec<_>>().join(", "))
+        }
+        None => String::new(),
+    };
+    Ok(format!(
+        "{} {}Median per {} and its 95 % interval over rounds of fresh processes; {}.",
+        html(&experiment.question),
+        html(&of),
+        html(&experiment.per),
+        html(&render::context(view, plan, experiment)?)
+    ))
+}
+
+fn head(scale: Scale, per: &str) -> String {
+    let column = |text: &str| format!("<th scope=\"col\">{}</th>", html(text));
+    let time = |text: &str| column(&format!("{text}, {}", scale.name));
+    format!(
+        "<thead>\n<tr><th scope=\"col\">program</th>{}{}{}{}{}{}{}{}</tr>\n</thead>\n",
+        time(&format!("one {per}")),
+        time("beyond I/O"),
+        column(COUNTERS[0].1),
+        column(COUNTERS[1].1),
+        time(COUNTERS[2].1),
+        time(COUNTERS[3].1),
+        column(COUNTERS[4].1),
+        column("rounds"),
+    )
+}
+
+fn page_row(plan: &Plan, experiment: &Experiment, row: &Row, shared: &[String], scale: Scale) -> String {
+    let listing = format!("{}.md#{}", plan.chapter, row.cell.program);
+    let first = format!(
+        "<tr id=\"{}\"><th scope=\"row\"><a href=\"{listing}\">{}</a></th>",
+        render::row_anchor(experiment, &row.cell),
+        html(&row.cell.label(shared))
+    );
+    if let Err(missing) = &row.elapsed {
+        return format!(
+            "{first}<td colspan=\"8\" class=\"none\">{} {}</td></tr>\n",
+            render::boxed_inline(missing),
+            html(&missing.reason)
+        );
+    }
+    let time = |measured: &Measured| shown(measured, |quantity| scaled(quantity, scale));
+    let count = |measured: &Measured| shown(measured, |quantity| html(&format::quantity(quantity).value));
+    let beyond = row.beyond.as_ref().map_or("<td></td>".to_owned(), time);
+    let counters: Vec<String> = row
+        .counters
+        .iter()
+        .zip(COUNTERS)
+        .map(|(measured, (name, _))| {
+            if name.ends_with("_ns") {
+                shown(measured, |quantity| html(&scale.show(quantity.estimate.median)))
+            } else {
+                count(measured)
+            }
+        })
+        .collect();
+    let rounds = row.elapsed.as_ref().map_or(String::new(), |quantity| quantity.estimate.rounds.to_string());
+    format!("{first}{}{beyond}{}<td>{rounds}</td></tr>\n", time(&row.elapsed), counters.concat())
+}
+
+fn shown(measured: &Measured, show: impl Fn(&Quantity) -> String) -> String {
+    match measured {
+        Ok(quantity) => format!("<td>{}</td>", show(quantity)),
+        Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
+    }
+}
+
+fn scaled(quantity: &Quantity, scale: Scale) -> String {
+    let interval = match quantity.estimate.interval {
+        Some((low, high)) => format!("{}–{}", scale.show(low), scale.show(high)),
+        None => "no interval".to_owned(),
+    };
+    format!("{} <span class=\"interval\">{}</span>", html(&scale.show(quantity.estimate.median)), html(&interval))
+}
+
+/// What the numbers' own session says against them.
+fn footnotes(record: &Record) -> String {
+    let mut notes = Vec::new();
+    match record.noise_floor() {
+        Some(floor) => notes.push(format!(
+            "Noise floor: the same program run as both arms of a comparison differed by up to {}; no difference below that is called one.",
+            format::percent(floor)
+        )),
+        None => notes.push("Noise floor: not known, for lack of rounds.".to_owned()),
+    }
+    if let Some(end) = &record.end
+        && let (Some(width), true) = (end.headline_half_width, end.target > 0.0)
+    {
+        let reached = if width <= end.target { "reached" } else { "missed" };
+        let doubled = if end.doubled { ", after the rounds had been doubled once" } else { "" };
+        notes.push(format!(
+            "Precision of the headline ratio: ±{}, the target of ±{} was {reached}{doubled}.",
+            format::percent(width),
+            format::percent(end.target)
+        ));
+    }
+    notes.extend(record.doubts().into_iter().map(|doubt| format!("Doubt: {doubt}.")));
+    let items: String = notes.iter().map(|note| format!("<li>{}</li>\n", html(note))).collect();
+    format!("<ul class=\"footnotes\">\n{items}</ul>\n")
+}
+
+fn text(experiment: &Experiment, rows: &[Row]) -> String {
+    let width = rows.iter().map(|row| row.cell.to_string().len()).max().unwrap_or(0);
+    let mut out = format!("{:width$}  one {}\n", "cell", experiment.per);
+    for row in rows {
+        out += &format!("{:width$}  {}", row.cell.to_string(), render::plain(&row.elapsed));
+        if let Some(beyond) = &row.beyond {
+            out += &format!(", beyond I/O {}", render::plain(beyond));
+        }
+        out += "\n";
+    }
+    out
+}
+
+fn json(view: &View, record: &Record, freshness: &Freshness, rows: &[Row]) -> String {
+    let state = render::state_word(&Ok((record.clone(), freshness.clone())));
+    let row = |row: &Row| render::json(&row.cell.to_string(), &row.elapsed, view.machine.slug(), state);
+    serde_json::Value::from(rows.iter().map(row).collect::<Vec<_>>()).to_string() + "\n"
+}

@@ -1,0 +1,71 @@
+//! The command line: one verb, one file of [`crate::cmd`].
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::cmd::{chart, check, claim, export, list, measure, preprocess, table, value};
+use crate::project::Project;
+use crate::render::Form;
+use crate::view::View;
+
+/// Plans, runs, keeps, computes and prints the measurements of this book
+#[derive(Parser)]
+#[command(name = "tally", version)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// Whose numbers: local, reference, or a folder of data/machines
+    #[arg(long, global = true, env = "TALLY_MACHINE", default_value = "local")]
+    machine: String,
+    /// For whom to print
+    #[arg(long, global = true, value_enum, env = "TALLY_FORM", default_value_t)]
+    form: Form,
+    /// Short for --form json
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+/// What to do; each verb's own documentation is in its file.
+#[derive(Subcommand)]
+#[allow(missing_docs)]
+pub enum Verb {
+    List(list::List),
+    Measure(measure::Measure),
+    Table(table::Table),
+    Chart(chart::Chart),
+    Value(value::Value),
+    Claim(claim::Claim),
+    Check(check::Check),
+    Export(export::Export),
+    Preprocess(preprocess::Preprocess),
+}
+
+impl CommandLine {
+    /// Does what was asked for.
+    pub fn run(self) -> Result<()> {
+        if let Verb::Preprocess(verb) = self.verb {
+            return verb.run();
+        }
+        let project = Project::find()?;
+        let form = if self.json { Form::Json } else { self.form };
+        match &self.verb {
+            Verb::Measure(verb) => return verb.run(&project, form),
+            Verb::Export(verb) => return verb.run(&project),
+            _ => {}
+        }
+        let machine = project.machine(&self.machine)?;
+        let view = View::new(project, machine)?;
+        let printed = match &self.verb {
+            Verb::List(verb) => verb.print(&view, form),
+            Verb::Table(verb) => verb.print(&view, form),
+            Verb::Chart(verb) => verb.print(&view, form),
+            Verb::Value(verb) => verb.print(&view, form),
+            Verb::Claim(verb) => verb.print(&view, form),
+            Verb::Check(verb) => verb.print(&view),
+            Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) => unreachable!("done above"),
+        };
+        print!("{}", printed?);
+        Ok(())
+    }
+}

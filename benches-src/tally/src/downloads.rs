@@ -1,0 +1,110 @@
+//! Files for download beside a figure, and the small line that leads to them: machine and date, data, record, command.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::cmd::table::Row;
+use crate::escape::html;
+use crate::plan::{Experiment, Plan};
+use crate::quantity::Measured;
+use crate::record::Record;
+use crate::render;
+use crate::view::View;
+
+/// Writes a file below `book/src/generated`, and only if it differs, so that `mdbook serve` is not set off by itself.
+/// Returns the path from a page.
+pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
+    let path = view.project.generated().join(name);
+    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(format!("generated/{name}"));
+    }
+    let put = |path: &Path| {
+        fs::create_dir_all(path.parent().expect("a file lies in a folder"))?;
+        fs::write(path, text)
+    };
+    put(&path).with_context(|| format!("cannot write {}; is it writable, and is the disk full?", path.display()))?;
+    Ok(format!("generated/{name}"))
+}
+
+/// The small line under a table or chart; `more` are further links.
+pub fn small_line(view: &View, plan: &Plan, experiment: &Experiment, command: &str) -> Result<String> {
+    small_line_with(view, plan, experiment, command, &[])
+}
+
+/// The same with further links, each a word and a path.
+pub fn small_line_with(
+    view: &View,
+    plan: &Plan,
+    experiment: &Experiment,
+    command: &str,
+    more: &[(&str, String)],
+) -> Result<String> {
+    let kept = view.kept(plan, experiment)?;
+    let mut parts = vec![format!("<a href=\"machines.md\">{}</a>", html(&render::context(view, plan, experiment)?))];
+    if let Ok((record, _)) = kept.as_ref() {
+        let folder = format!("{}/{}/{}", view.machine.slug(), plan.chapter, experiment.name);
+        let csv = write(view, &format!("{folder}.csv"), &csv(&Row::all(experiment, record)?))?;
+        let raw = fs::read_to_string(view.project.record(&view.machine, &plan.chapter, &experiment.name))?;
+        let raw = write(view, &format!("{folder}.jsonl"), &raw)?;
+        parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
+        parts.push(format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))));
+    }
+    parts.extend(more.iter().map(|(word, path)| format!("<a href=\"{path}\" download>{}</a>", html(word))));
+    parts.push(format!("<code class=\"command\">{}</code>", html(command)));
+    Ok(format!("<p class=\"small\">{}</p>\n", parts.join(" · ")))
+}
+
+fn provenance(record: &Record) -> String {
+    let revision = record.header.revision.as_deref().unwrap_or("unknown");
+    format!("revision {revision}, {} processes", record.runs.len())
+}
+
+/// One row per cell: medians and intervals in nanoseconds or counts per operation, unrounded.
+fn csv(rows: &[Row]) -> String {
+    let mut out =
+        "cell,program,placement,parameters,rounds,median_ns,low_ns,high_ns,beyond_baseline_ns,missing\n".to_owned();
+    for row in rows {
+        let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.3}"));
+        let estimate = row.elapsed.as_ref().ok().map(|quantity| quantity.estimate);
+        let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
+        let beyond = |measured: &Measured| measured.as_ref().ok().map(|quantity| quantity.estimate.median);
+        let parameters =
+            row.cell.parameters.iter().map(|(name, value)| format!("{name}={}", crate::cell::plain(value)));
+        let fields = [
+            row.cell.to_string(),
+            row.cell.program.clone(),
+            row.cell.placement.clone(),
+            parameters.collect::<Vec<_>>().join(" "),
+            estimate.map_or(String::new(), |estimate| estimate.rounds.to_string()),
+            number(estimate.map(|estimate| estimate.median)),
+            number(low),
+            number(high),
+            number(row.beyond.as_ref().and_then(beyond)),
+            row.elapsed.as_ref().err().map_or(String::new(), |missing| format!("{}: {}", missing.word, missing.reason)),
+        ];
+        out += &(fields.map(|field| csv_field(&field)).join(",") + "\n");
+    }
+    out
+}
+
+/// Quoted where it must be. What a spreadsheet would take for a formula gets a leading apostrophe.
+fn csv_field(text: &str) -> String {
+    let is_number = text.parse::<f64>().is_ok();
+    let text = if text.starts_with(['=', '+', '-', '@']) && !is_number { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_that_need_it_are_quoted_and_formulas_are_disarmed() {
+        assert_eq!(csv_field("a[b, c]"), "\"a[b, c]\"");
+        assert_eq!(csv_field("say \"x\"\n"), "\"say \"\"x\"\"\n\"");
+        assert_eq!(csv_field("=1+1"), "'=1+1");
+        assert_eq!(csv_field("-3.5"), "-3.5");
+    }
+}

@@ -1,0 +1,72 @@
+//! Text that came from data is hostile until it has been here: it can become neither markup nor a directive.
+
+/// The text as HTML that shows it: every character that HTML, Markdown, mdBook or mdbook-cmdrun could read as a command
+/// becomes a numeric entity, and every run of white space becomes one space, so that no line or block can end early.
+pub fn html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !escaped.is_empty() {
+            escaped.push(' ');
+        }
+        for character in word.chars() {
+            if character.is_alphanumeric()
+                || " .,:;()/+%=@?°µ×–·".contains(character)
+                || is_inner_hyphen(word, character)
+            {
+                escaped.push(character);
+            } else {
+                escaped.push_str(&format!("&#{};", u32::from(character)));
+            }
+        }
+    }
+    escaped
+}
+
+/// A hyphen is harmless unless it could be half of a comment's end or begin a list.
+fn is_inner_hyphen(word: &str, character: char) -> bool {
+    character == '-' && !word.contains("--") && !word.starts_with('-') && !word.ends_with('-')
+}
+
+/// The text as an identifier: lower-case letters, digits and single hyphens.
+pub fn identifier(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn hostile_text_is_shown_and_does_nothing() {
+        for hostile in
+            ["<script>alert(1)</script>", "-->", "<!-- cmdrun rm -->", "{{#include x}}", "a|b", "a\n\nb", "`x`"]
+        {
+            let shown = html(hostile);
+            for mark in ["<", ">", "{", "|", "\n", "`", "--"] {
+                assert!(!shown.contains(mark), "{hostile:?} became {shown:?}");
+            }
+        }
+        assert_eq!(html("AMD EPYC 9B14, 2.6 GHz"), "AMD EPYC 9B14, 2.6 GHz");
+        assert_eq!(html("thread-socket"), "thread-socket");
+        assert_eq!(html("a\n\nb"), "a b");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_but_safe_characters_comes_out(text in ".*") {
+            let shown = html(&text);
+            prop_assert!(!shown.contains(['<', '>', '{', '}', '|', '\n', '`', '*', '_', '[', ']', '"', '\'', '\\', '$', '!']));
+            prop_assert!(!shown.contains("--"));
+            for rest in shown.split('&').skip(1) {
+                prop_assert!(rest.starts_with('#') && rest.contains(';'), "{}", shown);
+            }
+        }
+    }
+
+    #[test]
+    fn identifiers_are_words_and_hyphens() {
+        assert_eq!(identifier("task-socket[hops=500, runtime=multi]"), "task-socket-hops-500-runtime-multi");
+    }
+}

@@ -1,0 +1,265 @@
+//! Quantities are written as arithmetic on cells, the same way in plans and in directives:
+//!
+//! ```text
+//! thread-socket[one-cpu]
+//! task-socket[free, runtime=current] / task-socket[free, runtime=multi]
+//! (thread-socket[one-cpu] - loop-socket[one-cpu]) / (task-socket[one-cpu] - loop-socket[one-cpu])
+//! thread-socket[one-cpu].voluntary_switches
+//! ```
+//!
+//! A minus stands between spaces, since names have hyphens. What a cell leaves out must not be needed to tell it apart.
+
+use std::fmt;
+
+use anyhow::{Result, bail, ensure};
+
+/// Arithmetic on cells and numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expression {
+    /// A plain number.
+    Number(f64),
+    /// One cell's measure.
+    Leaf(Selector),
+    /// The difference of two.
+    Minus(Box<Expression>, Box<Expression>),
+    /// The ratio of two.
+    Over(Box<Expression>, Box<Expression>),
+}
+
+/// Which cell, and which of its measures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selector {
+    /// A program, or the id of a published figure.
+    pub name: String,
+    /// `name=value` pairs, and bare words: a placement or a condition.
+    pub conditions: Vec<(Option<String>, String)>,
+    /// `elapsed` where nothing else is asked for.
+    pub measure: String,
+}
+
+impl Expression {
+    /// Reads an expression.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut parser = Parser { text, rest: text };
+        let expression = parser.differences()?;
+        ensure!(parser.peek().is_none(), "{}", parser.unexpected("the end"));
+        Ok(expression)
+    }
+
+    /// Every cell that it needs.
+    pub fn leaves(&self) -> Vec<&Selector> {
+        match self {
+            Expression::Number(_) => Vec::new(),
+            Expression::Leaf(selector) => vec![selector],
+            Expression::Minus(a, b) | Expression::Over(a, b) => [a.leaves(), b.leaves()].concat(),
+        }
+    }
+
+    /// The same with this placement wherever none is named.
+    pub fn with_placement(self, placement: &str) -> Self {
+        let both =
+            |a: Box<Self>, b: Box<Self>| (Box::new(a.with_placement(placement)), Box::new(b.with_placement(placement)));
+        match self {
+            Expression::Leaf(mut selector) if selector.placement().is_none() => {
+                selector.conditions.push((None, placement.to_owned()));
+                Expression::Leaf(selector)
+            }
+            Expression::Minus(a, b) => {
+                let (a, b) = both(a, b);
+                Expression::Minus(a, b)
+            }
+            Expression::Over(a, b) => {
+                let (a, b) = both(a, b);
+                Expression::Over(a, b)
+            }
+            unchanged => unchanged,
+        }
+    }
+}
+
+impl Selector {
+    fn placement(&self) -> Option<&str> {
+        let words = self.conditions.iter().filter(|(name, _)| name.is_none()).map(|(_, word)| word.as_str());
+        words.into_iter().find(|word| crate::cell::PLACEMENTS.contains(word))
+    }
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)?;
+        if !self.conditions.is_empty() {
+            let words = self.conditions.iter().map(|(name, value)| match name {
+                Some(name) => format!("{name}={value}"),
+                None => value.clone(),
+            });
+            write!(f, "[{}]", words.collect::<Vec<_>>().join(", "))?;
+        }
+        if self.measure != "elapsed" {
+            write!(f, ".{}", self.measure)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expression::Number(number) => write!(f, "{number}"),
+            Expression::Leaf(selector) => write!(f, "{selector}"),
+            Expression::Minus(a, b) => write!(f, "({a} - {b})"),
+            Expression::Over(a, b) => write!(f, "({a} / {b})"),
+        }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    rest: &'a str,
+}
+
+impl Parser<'_> {
+    fn differences(&mut self) -> Result<Expression> {
+        let mut left = self.ratios()?;
+        while self.take('-') {
+            left = Expression::Minus(Box::new(left), Box::new(self.ratios()?));
+        }
+        Ok(left)
+    }
+
+    fn ratios(&mut self) -> Result<Expression> {
+        let mut left = self.operand()?;
+        while self.take('/') {
+            left = Expression::Over(Box::new(left), Box::new(self.operand()?));
+        }
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Result<Expression> {
+        match self.peek() {
+            Some('(') => {
+                self.take('(');
+                let inside = self.differences()?;
+                self.expect(')')?;
+                Ok(inside)
+            }
+            Some(c) if c.is_ascii_digit() => {
+                let number = self.word(|c| c.is_ascii_digit() || c == '.');
+                Ok(Expression::Number(number.parse()?))
+            }
+            Some(c) if c.is_ascii_lowercase() => Ok(Expression::Leaf(self.selector()?)),
+            _ => bail!("{}", self.unexpected("a program, a number or (")),
+        }
+    }
+
+    fn selector(&mut self) -> Result<Selector> {
+        let name = self.word(is_name);
+        let mut conditions = Vec::new();
+        if self.take('[') {
+            while self.peek() != Some(']') {
+                let word = self.word(is_name);
+                ensure!(!word.is_empty(), "{}", self.unexpected("a placement or name=value"));
+                if self.take('=') {
+                    conditions.push((Some(word), self.word(is_name)));
+                } else {
+                    conditions.push((None, word));
+                }
+                if !self.take(',') {
+                    break;
+                }
+            }
+            self.expect(']')?;
+        }
+        let measure = if self.rest.starts_with('.') {
+            self.rest = &self.rest[1..];
+            self.word(is_name)
+        } else {
+            "elapsed".to_owned()
+        };
+        Ok(Selector { name, conditions, measure })
+    }
+
+    fn word(&mut self, belongs: fn(char) -> bool) -> String {
+        self.rest = self.rest.trim_start();
+        let end = self.rest.find(|c| !belongs(c)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word.to_owned()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest.trim_start().chars().next()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.rest = &self.rest.trim_start()[wanted.len_utf8()..];
+        }
+        found
+    }
+
+    fn expect(&mut self, wanted: char) -> Result<()> {
+        ensure!(self.take(wanted), "{}", self.unexpected(&format!("{wanted:?}")));
+        Ok(())
+    }
+
+    fn unexpected(&self, wanted: &str) -> String {
+        let place = self.text.len() - self.rest.trim_start().len();
+        format!("expected {wanted} at character {} of {:?}", place + 1, self.text)
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-' || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(text: &str) -> String {
+        Expression::parse(text).unwrap().to_string()
+    }
+
+    #[test]
+    fn names_have_hyphens_and_a_minus_stands_between_spaces() {
+        assert_eq!(written("a-b - c-d"), "(a-b - c-d)");
+        assert_eq!(written("a - b / c"), "(a - (b / c))");
+        assert_eq!(written("(a - b)/(c-d - 1.5)"), "((a - b) / (c-d - 1.5))");
+        assert_eq!(written("a / b / c"), "((a / b) / c)");
+    }
+
+    #[test]
+    fn a_selector_names_placement_parameters_and_measure() {
+        let text = "task-socket[free, runtime=multi, hops=500].voluntary_switches";
+        assert_eq!(written(text), text);
+        assert_eq!(written("a[ free ]"), "a[free]");
+    }
+
+    #[test]
+    fn errors_say_where() {
+        for (text, wanted) in
+            [("", "character 1"), ("a b", "the end at character 3"), ("(a", "')' at character 3"), ("a[", "']'")]
+        {
+            let error = Expression::parse(text).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_placement_goes_where_none_is_named() {
+        let placed = Expression::parse("a / b[free]").unwrap().with_placement("one-cpu");
+        assert_eq!(placed.to_string(), "(a[one-cpu] / b[free])");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,40}") {
+            if let Ok(expression) = Expression::parse(&text) {
+                let again = Expression::parse(&expression.to_string());
+                prop_assert_eq!(again.unwrap(), expression);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The one place that rounds. Three significant digits, and an interval's ends to the same decimal place.
+
+use crate::quantity::{Quantity, Unit};
+
+/// A scale for times: a name and how many nanoseconds it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// `ns`, `µs`, `ms`, `s`.
+    pub name: &'static str,
+    /// In nanoseconds.
+    pub ns: f64,
+}
+
+const SCALES: [Scale; 4] = [
+    Scale { name: "ns", ns: 1.0 },
+    Scale { name: "µs", ns: 1e3 },
+    Scale { name: "ms", ns: 1e6 },
+    Scale { name: "s", ns: 1e9 },
+];
+
+impl Scale {
+    /// The scale on which this time has one to three digits before the point.
+    pub fn of(ns: f64) -> Self {
+        let fits = |scale: &&Scale| ns.abs() >= scale.ns;
+        SCALES.iter().rev().find(fits).copied().unwrap_or(SCALES[0])
+    }
+
+    /// The number on this scale, without the unit.
+    pub fn show(self, ns: f64) -> String {
+        number(ns / self.ns)
+    }
+}
+
+/// Three significant digits, but no digit of a whole number is lost, and nothing below a thousandth is told from zero.
+pub fn number(value: f64) -> String {
+    format!("{value:.*}", decimals(value))
+}
+
+fn decimals(value: f64) -> usize {
+    let magnitude = value.abs();
+    if magnitude < 0.0005 {
+        return 0;
+    }
+    // Rounding may carry into another digit: 9.999 is 10.0, not 10.00.
+    let exponent = format!("{magnitude:.2e}").split('e').nth(1).and_then(|e| e.parse::<i32>().ok()).unwrap_or(0);
+    (2 - exponent).clamp(0, 3) as usize
+}
+
+/// A quantity in words: the number with its unit, and the interval with the same number of decimals.
+pub struct Shown {
+    /// For example `4.92 µs`, `1.44 times`, `2.00`.
+    pub value: String,
+    /// For example `4.88–4.97`; none where there are too few rounds.
+    pub interval: Option<String>,
+}
+
+/// A quantity on the scale that fits it.
+pub fn quantity(quantity: &Quantity) -> Shown {
+    let scale = match quantity.unit {
+        Unit::Nanoseconds => Some(Scale::of(quantity.estimate.median)),
+        Unit::Count | Unit::Ratio => None,
+    };
+    let divide = scale.map_or(1.0, |scale| scale.ns);
+    let value = quantity.estimate.median / divide;
+    let places = decimals(value);
+    let unit = scale.map_or(String::new(), |scale| format!(" {}", scale.name));
+    let interval = quantity.estimate.interval;
+    Shown {
+        value: format!("{value:.places$}{unit}"),
+        interval: interval.map(|(low, high)| format!("{:.places$}–{:.places$}", low / divide, high / divide)),
+    }
+}
+
+/// Parts of a hundred.
+pub fn percent(part: f64) -> String {
+    format!("{} %", number(part * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::Estimate;
+
+    #[test]
+    fn three_digits() {
+        for (value, shown) in [
+            (4.9213, "4.92"),
+            (12.345, "12.3"),
+            (1234.5, "1234"),
+            (0.04567, "0.046"),
+            (9.9996, "10.0"),
+            (0.0, "0"),
+            (0.0001, "0"),
+            (-3.456, "-3.46"),
+        ] {
+            assert_eq!(number(value), shown);
+        }
+    }
+
+    #[test]
+    fn times_find_their_scale_and_the_interval_keeps_it() {
+        let estimate = Estimate { median: 998.0, interval: Some((990.0, 1004.4)), rounds: 6 };
+        let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: 0.0 });
+        assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("998 ns", Some("990–1004")));
+        let estimate = Estimate { median: 4921.0, interval: None, rounds: 3 };
+        let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: 0.0 });
+        assert_eq!((shown.value.as_str(), shown.interval), ("4.92 µs", None));
+        assert_eq!(Scale::of(0.2), SCALES[0]);
+        assert_eq!(percent(0.0312), "3.12 %");
+    }
+}

@@ -1,0 +1,28 @@
+//! Plans, runs, keeps, computes and prints the measurements of this book.
+//!
+//! Data flow in one direction: a *program* prints an *observation*; [`session`] runs the cells of an experiment in rounds
+//! and writes a *record*; [`quantity`] computes numbers from a record when they are asked for; [`cmd`] prints them.
+//!
+//! **Never:** printing never measures, and measuring never prints a page. Only `measure` and `export` write below `data/`.
+//! Text that came from a record goes through [`escape`]. A sentence never mixes two machines.
+
+pub mod cell;
+pub mod charts;
+pub mod cmd;
+pub mod command_line;
+pub mod downloads;
+pub mod escape;
+pub mod expression;
+pub mod format;
+pub mod machine;
+pub mod plan;
+pub mod project;
+pub mod published;
+pub mod quantity;
+pub mod record;
+pub mod render;
+pub mod session;
+pub mod sources;
+pub mod statistics;
+pub mod verdict;
+pub mod view;

@@ -1,0 +1,15 @@
+//! See the library's documentation.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match tally::command_line::CommandLine::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tally: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

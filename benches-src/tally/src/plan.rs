@@ -1,0 +1,369 @@
+//! What a chapter measures, as data: its experiments and its claims, decided before the numbers exist.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cell::{Cell, PLACEMENTS, TWIN};
+use crate::expression::{Expression, Selector};
+use crate::project::Project;
+
+/// A chapter's `plan.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The folder's name.
+    #[serde(skip)]
+    pub chapter: String,
+    /// The experiments in the order in which they are measured.
+    #[serde(rename = "experiment")]
+    pub experiments: Vec<Experiment>,
+    /// The claims in the order in which they are listed.
+    #[serde(rename = "claim", default)]
+    pub claims: Vec<Claim>,
+}
+
+/// The cells that answer one question together.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The record's file name, and what directives call it.
+    pub name: String,
+    /// What it asks.
+    pub question: String,
+    /// What was expected before it was run.
+    pub prediction: String,
+    /// The operation, as a word that can follow "per".
+    pub per: String,
+    /// The ratio whose interval decides whether the rounds are doubled.
+    pub headline: String,
+    /// The cells that are run twice in every round: the A/A pairs.
+    pub twins: Vec<String>,
+    /// A program that takes longer than this is killed and counted as failed.
+    #[serde(default = "default_limit_seconds")]
+    pub limit_seconds: u64,
+    /// The takeaway under its figures, with quantities in braces.
+    pub caption: String,
+    /// Programs with their grids.
+    pub cells: Vec<CellGroup>,
+}
+
+fn default_limit_seconds() -> u64 {
+    60
+}
+
+/// A program and the grid on which it is run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellGroup {
+    /// A file of the chapter's `src/bin`.
+    pub program: String,
+    /// Which colour it has in every figure.
+    pub kind: Kind,
+    /// The program that does the same input and output without any switch.
+    #[serde(default)]
+    pub beyond: Option<String>,
+    /// The grid of a quick run.
+    pub quick: Grid,
+    /// The grid of a full run, where it is larger.
+    #[serde(default)]
+    pub full: Option<Grid>,
+}
+
+/// What a program stands for in figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A kernel thread.
+    Thread,
+    /// A task of a runtime.
+    Task,
+    /// A task of our own executor.
+    Executor,
+    /// What is measured to be subtracted.
+    Baseline,
+    /// A stackful coroutine.
+    Coroutine,
+}
+
+/// Placements and parameter values, of which every combination is a cell.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Grid {
+    placement: Vec<String>,
+    #[serde(flatten)]
+    parameters: BTreeMap<String, Vec<Value>>,
+}
+
+/// One sentence that the data can confirm or contradict.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// `C1` …
+    pub id: String,
+    /// The sentence, quoted where it is in quotation marks.
+    pub sentence: String,
+    /// The file of `data/published` it comes from.
+    pub source: String,
+    /// What part of the sentence is checked, where that is not all of it, and how.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// The experiment whose record decides.
+    pub experiment: String,
+    /// The parts; the claim is as good as its worst.
+    #[serde(rename = "part")]
+    pub parts: Vec<Part>,
+    /// The concluding sentence for each verdict, with quantities in braces.
+    pub conclusion: Conclusion,
+}
+
+/// One quantity of a claim, with what would agree and what would contradict.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// A few words.
+    pub name: String,
+    /// What is measured here.
+    pub quantity: String,
+    /// The figure published, as an expression on published figures; its times are in nanoseconds.
+    pub published: String,
+    /// Agreement is within this factor either way of what was published.
+    #[serde(default = "default_agreement")]
+    pub agreement: f64,
+    /// The value that would mean that there is no such effect. Absent where the claim itself is that there is none.
+    #[serde(default)]
+    pub no_effect: Option<String>,
+}
+
+fn default_agreement() -> f64 {
+    1.25
+}
+
+/// The concluding sentence for each verdict that the data can give.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Conclusion {
+    /// The interval lies in the band of agreement.
+    pub holds: String,
+    /// Outside the band, on the same side of no effect.
+    pub shifted: String,
+    /// On the other side, or at no effect.
+    pub does_not_hold: String,
+    /// None of these can be said.
+    pub inconclusive: String,
+}
+
+impl Grid {
+    fn cells(&self, program: &str) -> Vec<Cell> {
+        let mut settings = vec![BTreeMap::new()];
+        for (name, values) in &self.parameters {
+            let extend = |setting: &BTreeMap<String, Value>| {
+                let with = |value: &Value| {
+                    let mut setting = setting.clone();
+                    setting.insert(name.clone(), value.clone());
+                    setting
+                };
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            settings = settings.iter().flat_map(extend).collect();
+        }
+        let place = |parameters: BTreeMap<String, Value>| {
+            self.placement.iter().map(move |placement| Cell {
+                program: program.to_owned(),
+                parameters: parameters.clone(),
+                placement: placement.clone(),
+                condition: None,
+            })
+        };
+        settings.into_iter().flat_map(place).collect()
+    }
+}
+
+impl Experiment {
+    /// Every cell that a quick run measures, twins included.
+    pub fn quick_cells(&self) -> Result<Vec<Cell>> {
+        self.with_twins(self.cells.iter().flat_map(|group| group.quick.cells(&group.program)).collect())
+    }
+
+    /// Every cell that a full run measures, twins included.
+    pub fn full_cells(&self) -> Result<Vec<Cell>> {
+        let grid = |group: &CellGroup| group.full.as_ref().unwrap_or(&group.quick).cells(&group.program);
+        self.with_twins(self.cells.iter().flat_map(grid).collect())
+    }
+
+    fn with_twins(&self, mut cells: Vec<Cell>) -> Result<Vec<Cell>> {
+        for twin in &self.twins {
+            let Expression::Leaf(selector) = Expression::parse(twin)? else {
+                bail!("a twin is one cell, not {twin:?}");
+            };
+            let found = select(&cells, &selector)?.twin();
+            cells.push(found);
+        }
+        Ok(cells)
+    }
+
+    /// The group that a program belongs to.
+    pub fn group(&self, program: &str) -> Option<&CellGroup> {
+        self.cells.iter().find(|group| group.program == program)
+    }
+
+    /// The programs it runs.
+    pub fn programs(&self) -> Vec<&str> {
+        self.cells.iter().map(|group| group.program.as_str()).collect()
+    }
+
+    /// What decides which numbers come out, and so what a record must agree with: not the words around it.
+    pub fn measured_part(&self) -> Value {
+        let grids =
+            |group: &CellGroup| serde_json::json!({"program": group.program, "quick": group.quick, "full": group.full});
+        serde_json::json!({
+            "cells": self.cells.iter().map(grids).collect::<Vec<_>>(),
+            "headline": self.headline,
+            "twins": self.twins,
+            "limit_seconds": self.limit_seconds,
+        })
+    }
+}
+
+/// The one cell that a selector means.
+pub fn select<'a>(cells: &'a [Cell], selector: &Selector) -> Result<&'a Cell> {
+    let matches = |cell: &&Cell| {
+        let wanted = |(name, value): &(Option<String>, String)| match name {
+            Some(name) => cell.parameters.get(name).is_some_and(|own| crate::cell::plain(own) == *value),
+            None => cell.placement == *value || cell.condition.as_deref() == Some(value),
+        };
+        let twin_asked_for = selector.conditions.iter().any(|(_, word)| word == TWIN);
+        cell.program == selector.name && cell.is_twin() == twin_asked_for && selector.conditions.iter().all(wanted)
+    };
+    let found: Vec<&Cell> = cells.iter().filter(matches).collect();
+    let list = |cells: Vec<&Cell>| cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match found[..] {
+        [one] => Ok(one),
+        [] => bail!(
+            "there is no cell {selector}; there are: {}",
+            list(cells.iter().filter(|cell| cell.program == selector.name).collect())
+        ),
+        _ => bail!("{selector} could mean any of: {}", list(found)),
+    }
+}
+
+/// All plans, in the order of the chapters' names.
+pub struct Plans(pub Vec<Plan>);
+
+impl Plans {
+    /// Reads and checks every plan of the project.
+    pub fn load(project: &Project) -> Result<Self> {
+        let benches = project.benches();
+        let mut plans = Vec::new();
+        let folders = fs::read_dir(&benches).with_context(|| format!("cannot list {}", benches.display()))?;
+        let mut chapters: Vec<String> =
+            folders.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        chapters.sort();
+        for chapter in chapters {
+            let path = project.plan(&chapter);
+            if path.is_file() {
+                plans.push(Plan::load(project, chapter).with_context(|| format!("in {}", path.display()))?);
+            }
+        }
+        Ok(Self(plans))
+    }
+
+    /// The experiment of this name, with its chapter.
+    pub fn experiment(&self, name: &str) -> Result<(&Plan, &Experiment)> {
+        let all = || self.experiments();
+        all().find(|(_, experiment)| experiment.name == name).with_context(|| {
+            let known: Vec<&str> = all().map(|(_, experiment)| experiment.name.as_str()).collect();
+            format!("unknown experiment {name:?}; there are: {}", known.join(", "))
+        })
+    }
+
+    /// The claim of this id, with its chapter.
+    pub fn claim(&self, id: &str) -> Result<(&Plan, &Claim)> {
+        let all = || self.0.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)));
+        all().find(|(_, claim)| claim.id == id).with_context(|| {
+            let known: Vec<&str> = all().map(|(_, claim)| claim.id.as_str()).collect();
+            format!("unknown claim {id:?}; there are: {}", known.join(", "))
+        })
+    }
+
+    /// Every experiment with its chapter.
+    pub fn experiments(&self) -> impl Iterator<Item = (&Plan, &Experiment)> {
+        self.0.iter().flat_map(|plan| plan.experiments.iter().map(move |experiment| (plan, experiment)))
+    }
+
+    /// The chapter of a program.
+    pub fn chapter_of(&self, program: &str) -> Result<&Plan> {
+        let found = self.experiments().find(|(_, experiment)| experiment.group(program).is_some());
+        let (plan, _) = found.with_context(|| {
+            let known: Vec<&str> = self.experiments().flat_map(|(_, experiment)| experiment.programs()).collect();
+            format!("unknown program {program:?}; there are: {}", known.join(", "))
+        })?;
+        Ok(plan)
+    }
+
+    /// The first experiment that has every cell of an expression.
+    pub fn experiment_for(&self, expression: &Expression) -> Result<(&Plan, &Experiment)> {
+        for leaf in expression.leaves() {
+            self.chapter_of(&leaf.name)?;
+        }
+        let mut first_error = None;
+        for (plan, experiment) in self.experiments() {
+            let cells = experiment.full_cells()?;
+            let selected = expression.leaves().into_iter().try_for_each(|leaf| select(&cells, leaf).map(drop));
+            match selected {
+                Ok(()) => return Ok((plan, experiment)),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        Err(first_error.unwrap_or_else(|| anyhow::anyhow!("no plan has any experiment")))
+    }
+}
+
+impl Plan {
+    fn load(project: &Project, chapter: String) -> Result<Self> {
+        let text = fs::read_to_string(project.plan(&chapter))?;
+        let mut plan: Plan = toml::from_str(&text)?;
+        plan.chapter = chapter;
+        for experiment in &plan.experiments {
+            plan.check(project, experiment).with_context(|| format!("experiment {}", experiment.name))?;
+        }
+        Ok(plan)
+    }
+
+    fn check(&self, project: &Project, experiment: &Experiment) -> Result<()> {
+        for group in &experiment.cells {
+            let listing = Project::listing(&self.chapter, &group.program);
+            ensure!(
+                project.benches().join(&listing).is_file(),
+                "unknown program {:?}: there is no benches-src/{listing}",
+                group.program
+            );
+            for placement in [Some(&group.quick), group.full.as_ref()].into_iter().flatten().flat_map(|g| &g.placement)
+            {
+                ensure!(
+                    PLACEMENTS.contains(&placement.as_str()),
+                    "unknown placement {placement:?} of {}; there are: {}",
+                    group.program,
+                    PLACEMENTS.join(", ")
+                );
+            }
+            if let Some(baseline) = &group.beyond {
+                ensure!(
+                    experiment.group(baseline).is_some(),
+                    "{} names an unknown baseline {baseline:?}",
+                    group.program
+                );
+            }
+        }
+        let full = experiment.full_cells()?;
+        for cell in experiment.quick_cells()? {
+            ensure!(full.contains(&cell), "the full grid lacks {cell}, which the quick grid has");
+        }
+        for leaf in Expression::parse(&experiment.headline)?.leaves() {
+            select(&full, leaf).context("in the headline")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,154 @@
+//! Where things lie. The name is the path, so this is the only place that knows paths.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+
+/// The book's checkout.
+#[derive(Debug, Clone)]
+pub struct Project {
+    root: PathBuf,
+}
+
+impl Project {
+    /// The checkout around the current folder.
+    pub fn find() -> Result<Self> {
+        let here = env::current_dir().context("the current folder cannot be read")?;
+        let is_root = |folder: &&Path| folder.join("book.toml").is_file() && folder.join("benches-src").is_dir();
+        match here.ancestors().find(is_root) {
+            Some(root) => Ok(Self { root: root.to_owned() }),
+            None => bail!(
+                "{} is in no checkout of the book; start tally below the folder that holds book.toml and benches-src",
+                here.display()
+            ),
+        }
+    }
+
+    /// The checkout's own folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The workspace of what measures.
+    pub fn benches(&self) -> PathBuf {
+        self.root.join("benches-src")
+    }
+
+    /// The plan of a chapter.
+    pub fn plan(&self, chapter: &str) -> PathBuf {
+        self.benches().join(chapter).join("plan.toml")
+    }
+
+    /// A program's file, from the workspace's folder on.
+    pub fn listing(chapter: &str, program: &str) -> String {
+        format!("{chapter}/src/bin/{program}.rs")
+    }
+
+    /// The page of a chapter.
+    pub fn page(&self, chapter: &str) -> PathBuf {
+        self.root.join("book/src").join(format!("{chapter}.md"))
+    }
+
+    /// Where the book's text lies.
+    pub fn pages(&self) -> PathBuf {
+        self.root.join("book/src")
+    }
+
+    /// The specifications of charts, and the script that draws them.
+    pub fn charts(&self) -> PathBuf {
+        self.root.join("book/charts")
+    }
+
+    /// Files for download, written while printing and ignored by git.
+    pub fn generated(&self) -> PathBuf {
+        self.root.join("book/src/generated")
+    }
+
+    /// Pictures that were drawn before, by the hash of what they show.
+    pub fn drawn(&self) -> PathBuf {
+        self.root.join("target/charts")
+    }
+
+    /// Where the built programs lie.
+    pub fn programs(&self) -> PathBuf {
+        self.root.join("target/release")
+    }
+
+    /// Figures that others published.
+    pub fn published(&self) -> PathBuf {
+        self.root.join("data/published")
+    }
+
+    /// The machines whose records came with the checkout, by name. `reference` is a link to one of them.
+    pub fn machines(&self) -> Result<Vec<String>> {
+        let folder = self.root.join("data/machines");
+        let mut slugs = Vec::new();
+        for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                slugs.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        slugs.sort();
+        Ok(slugs)
+    }
+
+    /// The machine that published pages show, if there is one.
+    pub fn reference(&self) -> Option<Machine> {
+        let target = fs::read_link(self.root.join("data/machines/reference")).ok()?;
+        Some(Machine::Exported(target.file_name()?.to_string_lossy().into_owned()))
+    }
+
+    /// The machine of this name: `local`, `reference`, or a folder of `data/machines`.
+    pub fn machine(&self, name: &str) -> Result<Machine> {
+        match name {
+            "local" => Ok(Machine::Local),
+            "reference" => self.reference().context("data/machines/reference links to no machine"),
+            slug if self.machines()?.iter().any(|known| known == slug) => Ok(Machine::Exported(slug.to_owned())),
+            unknown => {
+                bail!("unknown machine {unknown:?}; there are: local, reference, {}", self.machines()?.join(", "))
+            }
+        }
+    }
+
+    /// The folder of a machine's records.
+    pub fn data(&self, machine: &Machine) -> PathBuf {
+        match machine {
+            Machine::Local => self.root.join("data/local"),
+            Machine::Exported(slug) => self.root.join("data/machines").join(slug),
+        }
+    }
+
+    /// The record of an experiment.
+    pub fn record(&self, machine: &Machine, chapter: &str, experiment: &str) -> PathBuf {
+        self.data(machine).join(chapter).join(format!("{experiment}.jsonl"))
+    }
+}
+
+/// Whose records are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Machine {
+    /// What was measured in this checkout.
+    Local,
+    /// A machine whose records came with the checkout.
+    Exported(String),
+}
+
+impl Machine {
+    /// What pages call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Machine::Local => "this machine",
+            Machine::Exported(slug) => slug,
+        }
+    }
+
+    /// A word for file names.
+    pub fn slug(&self) -> &str {
+        match self {
+            Machine::Local => "local",
+            Machine::Exported(slug) => slug,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Figures that others published, from `data/published/*.toml`: facts with their source, to stand beside ours.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::project::Project;
+
+/// One publication.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Publication {
+    /// The file's name, which claims use.
+    #[serde(skip)]
+    pub name: String,
+    /// Who and where.
+    pub title: String,
+    /// Where to read it.
+    pub url: String,
+    /// When, as precisely as is known.
+    pub date: String,
+    /// The figures.
+    #[serde(rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// One published figure.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// What expressions call it.
+    pub id: String,
+    /// The number.
+    pub value: f64,
+    /// `ns`, `s` or `ratio`.
+    pub unit: Unit,
+    /// A few words that tell it from others beside the same row of a figure.
+    pub label: String,
+    /// The machine, as far as it was named.
+    pub machine: String,
+    /// Its words, where they matter.
+    #[serde(default)]
+    pub words: Option<String>,
+    /// The cell that it stands beside, where there is one.
+    #[serde(default)]
+    pub beside: Option<String>,
+}
+
+/// The unit of a published figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Nanoseconds per operation.
+    Ns,
+    /// Seconds for a whole run.
+    S,
+    /// A plain number.
+    Ratio,
+}
+
+/// All publications.
+#[derive(Debug, Default)]
+pub struct Published(pub Vec<Publication>);
+
+impl Published {
+    /// Reads every file.
+    pub fn load(project: &Project) -> Result<Self> {
+        let folder = project.published();
+        let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+        paths.sort();
+        let read = |path: &std::path::PathBuf| -> Result<Publication> {
+            let text = fs::read_to_string(path)?;
+            let mut publication: Publication = toml::from_str(&text)?;
+            publication.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            Ok(publication)
+        };
+        let publications = paths.iter().map(|path| read(path).with_context(|| format!("in {}", path.display())));
+        Ok(Self(publications.collect::<Result<_>>()?))
+    }
+
+    /// The publication of this name.
+    pub fn publication(&self, name: &str) -> Result<&Publication> {
+        self.0.iter().find(|publication| publication.name == name).with_context(|| {
+            let known: Vec<&str> = self.0.iter().map(|publication| publication.name.as_str()).collect();
+            format!("unknown publication {name:?}; there are: {}", known.join(", "))
+        })
+    }
+
+    /// The figure of this id, with its publication.
+    pub fn figure(&self, id: &str) -> Result<(&Publication, &Figure)> {
+        self.figures().find(|(_, figure)| figure.id == id).with_context(|| format!("unknown published figure {id:?}"))
+    }
+
+    /// Every figure with its publication.
+    pub fn figures(&self) -> impl Iterator<Item = (&Publication, &Figure)> {
+        self.0.iter().flat_map(|publication| publication.figures.iter().map(move |figure| (publication, figure)))
+    }
+}

@@ -1,0 +1,425 @@
+//! Numbers with unit and interval, computed from one record when they are printed.
+//!
+//! An expression is evaluated within each round, where its cells ran side by side; the median and the interval are those
+//! of the rounds' values. So a ratio is paired, and a drift of the whole machine cancels out.
+
+use anyhow::{Result, bail, ensure};
+use observation::{Observation, Window};
+
+use crate::expression::{Expression, Selector};
+use crate::plan::select;
+use crate::published::{self, Published};
+use crate::record::{Effort, Record, Run};
+use crate::statistics::{self, Estimate};
+
+/// What a number counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds per operation.
+    Nanoseconds,
+    /// A count per operation.
+    Count,
+    /// One quantity over another of the same unit.
+    Ratio,
+}
+
+/// A number with its unit and interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantity {
+    /// The unit.
+    pub unit: Unit,
+    /// Median, interval and rounds.
+    pub estimate: Estimate,
+    /// Differences below this are no differences, by the experiment's A/A pairs.
+    pub floor: f64,
+}
+
+/// Why there is no number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Missing {
+    /// A short word for a box: `not measured`, `unavailable`, `failed`, `full only`, `test run`.
+    pub word: &'static str,
+    /// The reason, and where there is one the cure.
+    pub reason: String,
+}
+
+impl Missing {
+    /// So named, for this reason.
+    pub fn new(word: &'static str, reason: impl Into<String>) -> Self {
+        Self { word, reason: reason.into() }
+    }
+}
+
+/// A quantity or why there is none. Errors of directives are neither: they fail the build.
+pub type Measured = Result<Quantity, Missing>;
+
+/// One value per round, or one that holds in all of them.
+#[derive(Clone)]
+struct Series {
+    unit: Unit,
+    values: Values,
+    /// How much of the noise floor each value carries, in the value's own unit.
+    floor: f64,
+}
+
+#[derive(Clone)]
+enum Values {
+    Constant(f64),
+    Rounds(Vec<f64>),
+}
+
+impl Record {
+    /// Evaluates an expression. The outer error is a mistake in the expression, the inner one a number that is missing.
+    pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
+        if self.header.effort == Effort::Test {
+            return Ok(Err(Missing::new("test run", "a test run's figures are no results")));
+        }
+        self.evaluate_any_effort(expression)
+    }
+
+    /// The same without regard to effort, for what decides about rounds and is never printed.
+    pub fn evaluate_any_effort(&self, expression: &Expression) -> Result<Measured> {
+        let rounds = match self.rounds_with(expression)? {
+            Ok(rounds) => rounds,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        let floor = self.noise_floor();
+        let series = self.series(expression, &rounds, floor.unwrap_or(0.0))?;
+        match series {
+            Ok(Series { values: Values::Constant(_), .. }) => bail!("{expression} measures nothing"),
+            Ok(Series { unit, values: Values::Rounds(values), floor }) => {
+                let estimate = match unit {
+                    Unit::Ratio if values.iter().all(|value| *value > 0.0) => statistics::estimate_ratio(&values),
+                    _ => statistics::estimate(&values),
+                };
+                let estimate = estimate.expect("rounds without any value were reported as missing");
+                Ok(Ok(Quantity { unit, estimate, floor }))
+            }
+            Err(missing) => Ok(Err(missing)),
+        }
+    }
+
+    /// The complete rounds in which every cell of the expression was measured.
+    fn rounds_with(&self, expression: &Expression) -> Result<Result<Vec<Vec<&Run>>, Missing>> {
+        let mut rounds: Vec<Vec<&Run>> = self.complete_rounds().into_iter().map(|(_, runs)| runs).collect();
+        for leaf in expression.leaves() {
+            let index = self.index(leaf)?;
+            let Some(index) = index else {
+                return Ok(Err(Missing::new("full only", "it is measured with effort = full")));
+            };
+            let measured = |runs: &Vec<&Run>| runs[index].observation.as_ref().is_some_and(|seen| !is_empty(seen));
+            let before = rounds.len();
+            rounds.retain(measured);
+            if rounds.is_empty() {
+                return Ok(Err(self.why_not(index, before)));
+            }
+        }
+        Ok(Ok(rounds))
+    }
+
+    /// The index of the cell that a selector means; none if another effort of the same plan would have measured it.
+    fn index(&self, leaf: &Selector) -> Result<Option<usize>> {
+        let cells = &self.header.cells;
+        let program_is_here = cells.iter().any(|cell| cell.program == leaf.name);
+        match select(cells, leaf) {
+            Ok(cell) => Ok(cells.iter().position(|own| own == cell)),
+            Err(error) if self.header.effort == Effort::Full || error.to_string().contains("could mean") => Err(error),
+            Err(_) if program_is_here => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn why_not(&self, index: usize, complete_rounds: usize) -> Missing {
+        let cell = &self.header.cells[index];
+        let runs = || self.runs.iter().rev().filter(|run| run.cell == index);
+        if let Some(failure) = runs().find_map(|run| run.failure.as_ref()) {
+            let last_lines = failure.last_lines.join(" / ");
+            return Missing::new("failed", format!("{cell}: {}. {last_lines}", failure.exit));
+        }
+        let unavailable = |run: &Run| run.observation.as_ref()?.unavailable.get("elapsed").cloned();
+        match runs().find_map(unavailable) {
+            Some(reason) => Missing::new("unavailable", format!("because {reason}")),
+            None => Missing::new("not measured", format!("{cell} has no sample in any of {complete_rounds} rounds")),
+        }
+    }
+
+    fn series(&self, expression: &Expression, rounds: &[Vec<&Run>], floor: f64) -> Result<Result<Series, Missing>> {
+        let both = |a: &Expression, b: &Expression| -> Result<Result<(Series, Series), Missing>> {
+            match (self.series(a, rounds, floor)?, self.series(b, rounds, floor)?) {
+                (Ok(a), Ok(b)) => Ok(Ok((a, b))),
+                (Err(missing), _) | (_, Err(missing)) => Ok(Err(missing)),
+            }
+        };
+        Ok(match expression {
+            Expression::Number(number) => {
+                Ok(Series { unit: Unit::Ratio, values: Values::Constant(*number), floor: 0.0 })
+            }
+            Expression::Leaf(leaf) => {
+                let index = self.index(leaf)?.expect("cells that are missing were found out before");
+                let seen = rounds.iter().map(|runs| runs[index].observation.as_ref().expect("checked for every round"));
+                per_round(seen, &leaf.measure, floor)
+            }
+            Expression::Minus(a, b) => match both(a, b)? {
+                Err(missing) => Err(missing),
+                Ok((a, b)) => {
+                    ensure!(a.unit == b.unit, "{expression} subtracts {:?} from {:?}", b.unit, a.unit);
+                    let values = combine(&a.values, &b.values, |a, b| a - b);
+                    Ok(Series { unit: a.unit, values, floor: a.floor + b.floor })
+                }
+            },
+            Expression::Over(a, b) => match both(a, b)? {
+                Err(missing) => Err(missing),
+                Ok((a, b)) => {
+                    ensure!(a.unit == b.unit, "{expression} divides {:?} by {:?}", a.unit, b.unit);
+                    let values = combine(&a.values, &b.values, |a, b| a / b);
+                    let relative = a.floor / middle(&a.values).abs() + b.floor / middle(&b.values).abs();
+                    let floor = relative * middle(&values).abs();
+                    Ok(Series { unit: Unit::Ratio, values, floor })
+                }
+            },
+        })
+    }
+
+    /// How far the two arms of an A/A pair differ, at the far end of their ratio's interval; the largest of all pairs.
+    pub fn noise_floor(&self) -> Option<f64> {
+        let cells = &self.header.cells;
+        let twins = cells.iter().enumerate().filter(|(_, cell)| cell.is_twin());
+        let floors = twins.filter_map(|(twin, cell)| {
+            let first = cells.iter().position(|other| other.twin() == *cell && !other.is_twin())?;
+            let ratio = |(_, runs): (u32, Vec<&Run>)| Some(elapsed(runs[first])? / elapsed(runs[twin])?);
+            let ratios: Vec<f64> = self.complete_rounds().into_iter().filter_map(ratio).collect();
+            let (low, high) = statistics::estimate_ratio(&ratios)?.interval?;
+            Some((1.0 / low).max(high) - 1.0)
+        });
+        floors.max_by(f64::total_cmp)
+    }
+
+    /// What the programs themselves distrusted, with how many of the processes said so.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+        for doubt in self.runs.iter().filter_map(|run| run.observation.as_ref()).flat_map(|seen| &seen.doubts) {
+            // What stands before the first figure says which doubt it is.
+            let kind = doubt.split([':', '(']).next().unwrap_or(doubt).trim_end_matches(|c: char| c.is_ascii_digit());
+            let kind = kind.split(" took ").next().unwrap_or(kind);
+            *counts.entry(kind.trim()).or_default() += 1;
+        }
+        let say = |(doubt, count): (&str, usize)| format!("{doubt}: in {count} of {} processes", self.runs.len());
+        counts.into_iter().map(say).collect()
+    }
+}
+
+fn is_empty(seen: &Observation) -> bool {
+    seen.samples.is_empty() && seen.measures.is_empty()
+}
+
+fn elapsed(run: &Run) -> Option<f64> {
+    nanoseconds_per_operation(run.observation.as_ref()?)
+}
+
+/// The median of one process's samples.
+pub fn nanoseconds_per_operation(seen: &Observation) -> Option<f64> {
+    let each: Vec<f64> = seen.samples.iter().map(|s| s.elapsed_ns as f64 / s.operations as f64).collect();
+    statistics::median(&each)
+}
+
+/// One measure of one cell in each of the rounds.
+fn per_round<'a>(seen: impl Iterator<Item = &'a Observation>, measure: &str, floor: f64) -> Result<Series, Missing> {
+    let unit = if measure == "elapsed" || measure.ends_with("_ns") { Unit::Nanoseconds } else { Unit::Count };
+    let mut values = Vec::new();
+    for observation in seen {
+        let value = match measure {
+            "elapsed" => nanoseconds_per_operation(observation),
+            counter => per_operation(observation, counter),
+        };
+        match value {
+            Some(value) => values.push(value),
+            None => {
+                let reason = observation.unavailable.get(measure).cloned();
+                let reason = reason.unwrap_or_else(|| format!("the programs do not count {measure}"));
+                return Err(Missing::new("unavailable", format!("because {reason}")));
+            }
+        }
+    }
+    // An A/A pair carries the noise of both its arms; one cell carries half of it.
+    let floor = statistics::median(&values).unwrap_or(0.0).abs() * floor / 2.0;
+    Ok(Series { unit, values: Values::Rounds(values), floor })
+}
+
+/// A counter over all samples of one process. What a system-wide counter does anyway, by the idle window, is taken off.
+fn per_operation(seen: &Observation, counter: &str) -> Option<f64> {
+    let whole_run = || seen.whole_run.iter().filter(|run| run.counters.contains_key(counter));
+    let windows: Vec<&Window> = match seen.samples.first() {
+        Some(sample) if sample.counters.contains_key(counter) => seen.samples.iter().collect(),
+        _ => whole_run().collect(),
+    };
+    let operations: u64 = windows.iter().map(|window| window.operations).sum();
+    let moved: u64 = windows.iter().map(|window| window.counters.get(counter).copied().unwrap_or(0)).sum();
+    if operations == 0 {
+        return None;
+    }
+    let mut moved = moved as f64;
+    if counter.starts_with("system_") && counter != "system_ns" {
+        let elapsed: u64 = windows.iter().map(|window| window.elapsed_ns).sum();
+        let idle = seen.idle_window.as_ref()?;
+        let rate = *idle.counters.get(counter)? as f64 / idle.elapsed_ns as f64;
+        moved = (moved - rate * elapsed as f64).max(0.0);
+    }
+    Some(moved / operations as f64)
+}
+
+fn combine(a: &Values, b: &Values, operation: fn(f64, f64) -> f64) -> Values {
+    match (a, b) {
+        (Values::Constant(a), Values::Constant(b)) => Values::Constant(operation(*a, *b)),
+        (Values::Constant(a), Values::Rounds(b)) => Values::Rounds(b.iter().map(|b| operation(*a, *b)).collect()),
+        (Values::Rounds(a), Values::Constant(b)) => Values::Rounds(a.iter().map(|a| operation(*a, *b)).collect()),
+        (Values::Rounds(a), Values::Rounds(b)) => {
+            Values::Rounds(a.iter().zip(b).map(|(a, b)| operation(*a, *b)).collect())
+        }
+    }
+}
+
+fn middle(values: &Values) -> f64 {
+    match values {
+        Values::Constant(value) => *value,
+        Values::Rounds(values) => statistics::median(values).unwrap_or(f64::NAN),
+    }
+}
+
+/// An expression on published figures: a time in nanoseconds, or a ratio.
+pub fn evaluate_published(expression: &Expression, published: &Published) -> Result<f64> {
+    let figure = |leaf: &Selector| -> Result<f64> {
+        let (_, figure) = published.figure(&leaf.name)?;
+        Ok(match figure.unit {
+            published::Unit::S => figure.value * 1e9,
+            published::Unit::Ns | published::Unit::Ratio => figure.value,
+        })
+    };
+    let evaluate = |expression: &Expression| evaluate_published(expression, published);
+    Ok(match expression {
+        Expression::Number(number) => *number,
+        Expression::Leaf(leaf) => figure(leaf)?,
+        Expression::Minus(a, b) => evaluate(a)? - evaluate(b)?,
+        Expression::Over(a, b) => evaluate(a)? / evaluate(b)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tests::{cell, end, header, run};
+    use crate::record::{Effort, Failure};
+
+    /// Rounds in which everything drifts upwards, but a stays twice b; c is a's twin and differs from it by one percent.
+    fn drifting() -> Record {
+        let (a, b) = (cell("a", "free"), cell("b", "free"));
+        let cells = vec![a.clone(), b, a.twin(), cell("empty", "free")];
+        let mut runs = Vec::new();
+        for round in 0..8 {
+            let drift = 1.0 + f64::from(round) / 10.0;
+            for (index, ns) in [2000.0, 1000.0, 2020.0].into_iter().enumerate() {
+                runs.push(run(round, index, ns * drift));
+            }
+            let mut unavailable = run(round, 3, 1.0);
+            let seen = unavailable.observation.as_mut().unwrap();
+            seen.samples.clear();
+            seen.unavailable.insert("elapsed".to_owned(), "of <b>limits</b>".to_owned());
+            runs.push(unavailable);
+        }
+        Record { header: header(cells), runs, end: Some(end()) }
+    }
+
+    fn evaluate(record: &Record, text: &str) -> Measured {
+        record.evaluate(&Expression::parse(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_paired_ratio_does_not_see_the_drift() {
+        let record = drifting();
+        let alone = evaluate(&record, "a").unwrap();
+        assert!(alone.estimate.relative_half_width().unwrap() > 0.2);
+        assert!((alone.estimate.median - 2700.0).abs() < 1.0);
+        let ratio = evaluate(&record, "a / b").unwrap();
+        assert_eq!(ratio.unit, Unit::Ratio);
+        assert!((ratio.estimate.median - 2.0).abs() < 1e-3);
+        assert!(ratio.estimate.relative_half_width().unwrap() < 1e-3);
+        assert_eq!(ratio.estimate.rounds, 8);
+    }
+
+    #[test]
+    fn differences_and_counters() {
+        let record = drifting();
+        let beyond = evaluate(&record, "(a - b) / b").unwrap();
+        assert!((beyond.estimate.median - 1.0).abs() < 1e-3);
+        let switches = evaluate(&record, "a.voluntary_switches").unwrap();
+        assert_eq!((switches.unit, switches.estimate.median), (Unit::Count, 1.0));
+        let missing = evaluate(&record, "a.migrations").unwrap_err();
+        assert_eq!(missing.word, "unavailable");
+    }
+
+    #[test]
+    fn the_noise_floor_is_the_far_end_of_the_a_a_pair() {
+        let record = drifting();
+        let floor = record.noise_floor().unwrap();
+        assert!((floor - 0.01).abs() < 1e-3, "{floor}");
+        let ratio = evaluate(&record, "a / b").unwrap();
+        assert!((ratio.floor - 2.0 * floor).abs() < 1e-3, "a ratio of two cells carries the whole floor");
+        let difference = evaluate(&record, "a - b").unwrap();
+        assert!((difference.floor - 4050.0 * floor / 2.0).abs() < 1.0, "{difference:?}");
+    }
+
+    #[test]
+    fn what_is_missing_says_why() {
+        let record = drifting();
+        let missing = evaluate(&record, "a / empty").unwrap_err();
+        assert_eq!((missing.word, missing.reason.as_str()), ("unavailable", "because of <b>limits</b>"));
+        let missing = evaluate(&record, "a[one-cpu]").unwrap_err();
+        assert_eq!(missing.word, "full only");
+        assert!(record.evaluate(&Expression::parse("nobody").unwrap()).is_err(), "a mistake is no missing number");
+
+        let mut failed = drifting();
+        for run in failed.runs.iter_mut().filter(|run| run.cell == 1) {
+            run.observation = None;
+            run.failure = Some(Failure { exit: "signal 11".to_owned(), last_lines: vec!["boom".to_owned()] });
+        }
+        let missing = evaluate(&failed, "a / b").unwrap_err();
+        assert_eq!(missing.word, "failed");
+        assert!(missing.reason.contains("signal 11. boom"), "{}", missing.reason);
+        assert!(evaluate(&failed, "a").is_ok(), "one cell's failure takes nothing from the others");
+    }
+
+    #[test]
+    fn a_test_run_has_no_results() {
+        let mut record = drifting();
+        record.header.effort = Effort::Test;
+        assert_eq!(evaluate(&record, "a").unwrap_err().word, "test run");
+    }
+
+    #[test]
+    fn too_few_rounds_have_no_interval() {
+        let mut record = drifting();
+        record.runs.retain(|run| run.round < 5);
+        assert_eq!(evaluate(&record, "a / b").unwrap().estimate.interval, None);
+    }
+
+    #[test]
+    fn an_idle_machines_interrupts_are_not_the_programs() {
+        let window = |operations, elapsed_ns, count: u64| Window {
+            operations,
+            elapsed_ns,
+            counters: [("system_idle_entries".to_owned(), count)].into(),
+        };
+        let seen = Observation {
+            samples: vec![window(100, 1000, 250)],
+            idle_window: Some(window(0, 2000, 100)),
+            ..Observation::default()
+        };
+        assert_eq!(per_operation(&seen, "system_idle_entries"), Some(2.0), "50 of the 250 would have come anyway");
+        assert_eq!(per_operation(&seen, "migrations"), None);
+    }
+
+    #[test]
+    fn units_that_do_not_fit_are_mistakes() {
+        let record = drifting();
+        assert!(record.evaluate(&Expression::parse("a - a.voluntary_switches").unwrap()).is_err());
+    }
+}

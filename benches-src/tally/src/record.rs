@@ -1,0 +1,401 @@
+//! One experiment's session on one machine: JSON lines, a header first, then one observation per line, at last how it ended.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use observation::Observation;
+use serde::{Deserialize, Serialize};
+
+use crate::cell::Cell;
+use crate::machine::{Facts, State};
+use crate::sources::Sources;
+
+/// The version of the format that is written; others are refused, with the way out.
+pub const FORMAT: u32 = 1;
+
+/// How much was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// One round of a few laps: shows that everything works; no page prints its figures as results
+    Test,
+    /// Six rounds of the quick grid
+    Quick,
+    /// Twenty rounds of the full grid
+    Full,
+}
+
+/// A line of a record.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// What was about to be measured, and where.
+    Header(Box<Header>),
+    /// One process.
+    Run(Box<Run>),
+    /// How the session ended.
+    End(End),
+}
+
+/// What was about to be measured, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// See [`FORMAT`].
+    pub format: u32,
+    /// The chapter.
+    pub chapter: String,
+    /// The experiment.
+    pub experiment: String,
+    /// How much was to be measured.
+    pub effort: Effort,
+    /// Of the order of cells within rounds.
+    pub seed: u64,
+    /// The cells of every round.
+    pub cells: Vec<Cell>,
+    /// Hashes of what was measured.
+    pub sources: Sources,
+    /// The revision of the checkout, with `+` where files differed from it.
+    pub revision: Option<String>,
+    /// The machine.
+    pub machine: Facts,
+    /// The machine's state before the first round.
+    pub before: State,
+}
+
+/// One process: an observation or how it failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Counted from 0. A round that was interrupted keeps its number and is followed by a new one.
+    pub round: u32,
+    /// Index into the header's cells.
+    pub cell: usize,
+    /// Bytes of padding in the environment: they move the stack, and vary from round to round.
+    pub environment_bytes: usize,
+    /// What the process reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Observation>,
+    /// Or how it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// How a process failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// `exit status 1`, `signal 9`, `no answer within 60 s`, …
+    pub exit: String,
+    /// The last lines it wrote to standard error.
+    pub last_lines: Vec<String>,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// The machine's state after the last round.
+    pub after: State,
+    /// Half the width of the headline's interval over its median, if it could be computed.
+    pub headline_half_width: Option<f64>,
+    /// What that was to be at most.
+    pub target: f64,
+    /// Whether the rounds were doubled because the target was missed at the declared look.
+    pub doubled: bool,
+}
+
+/// A record, read and checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// What was measured, and where.
+    pub header: Header,
+    /// Every process of the session.
+    pub runs: Vec<Run>,
+    /// How the session ended; none while it has not.
+    pub end: Option<End>,
+}
+
+impl Record {
+    /// Reads a complete record. `None` where there is none.
+    pub fn load(path: &Path) -> Result<Option<Self>> {
+        let record = Self::read(path, Broken::IsAnError)?;
+        if let Some(record) = &record {
+            ensure!(
+                record.end.is_some(),
+                "{}: the record is truncated: its last line does not say how the session ended",
+                path.display()
+            );
+        }
+        Ok(record)
+    }
+
+    /// Reads what an interrupted session has left; a last line that was cut off is dropped.
+    pub fn load_partial(path: &Path) -> Result<Option<Self>> {
+        Self::read(path, Broken::EndsTheRecord)
+    }
+
+    fn read(path: &Path, broken: Broken) -> Result<Option<Self>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        let mut header = None;
+        let (mut runs, mut end) = (Vec::new(), None);
+        for (number, line) in BufReader::new(file).lines().enumerate() {
+            let place = || format!("{}, line {}", path.display(), number + 1);
+            let parsed = line.map_err(anyhow::Error::from).and_then(|line| parse(&line));
+            match parsed {
+                Err(_) if broken == Broken::EndsTheRecord && number > 0 => break,
+                Err(error) => return Err(error).with_context(place),
+                Ok(Line::Header(first)) if number == 0 => header = Some(*first),
+                Ok(Line::Run(run)) if number > 0 && end.is_none() => runs.push(*run),
+                Ok(Line::End(last)) if number > 0 && end.is_none() => end = Some(last),
+                Ok(_) => bail!("{}: this line does not belong here", place()),
+            }
+        }
+        let Some(header) = header else {
+            bail!("{}: the record is empty", path.display());
+        };
+        for run in &runs {
+            ensure!(run.cell < header.cells.len(), "{}: a run of a cell that the header lacks", path.display());
+        }
+        Ok(Some(Self { header, runs, end }))
+    }
+
+    /// The rounds that were run to their end, by number, each with its runs by cell.
+    pub fn complete_rounds(&self) -> Vec<(u32, Vec<&Run>)> {
+        let mut rounds: BTreeMap<u32, Vec<Option<&Run>>> = BTreeMap::new();
+        for run in &self.runs {
+            let cells = rounds.entry(run.round).or_insert_with(|| vec![None; self.header.cells.len()]);
+            cells[run.cell] = Some(run);
+        }
+        let whole = rounds.into_iter().map(|(number, cells)| Some((number, cells.into_iter().collect::<Option<_>>()?)));
+        whole.flatten().collect()
+    }
+
+    /// The number that the next round gets.
+    pub fn next_round(&self) -> u32 {
+        self.runs.iter().map(|run| run.round + 1).max().unwrap_or(0)
+    }
+
+    /// The day on which it was measured.
+    pub fn day(&self) -> &str {
+        self.header.before.time.split('T').next().unwrap_or_default()
+    }
+}
+
+#[derive(PartialEq, Clone, Copy)]
+enum Broken {
+    IsAnError,
+    EndsTheRecord,
+}
+
+fn parse(line: &str) -> Result<Line> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        header: Option<Version>,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
+    }
+    let versioned: Result<Versioned, _> = serde_json::from_str(line);
+    if let Ok(Versioned { header: Some(Version { format }) }) = versioned {
+        ensure!(
+            format == FORMAT,
+            "the record has format {format}, and this tally reads format {FORMAT}; measure again to replace it"
+        );
+    }
+    Ok(serde_json::from_str(line)?)
+}
+
+/// Writes a session line by line, each flushed to the disk, beside its final place; [`Writer::finish`] moves it there.
+pub struct Writer {
+    file: File,
+    partial: PathBuf,
+    path: PathBuf,
+}
+
+impl Writer {
+    /// Where an unfinished session of a record lies.
+    pub fn partial(path: &Path) -> PathBuf {
+        path.with_extension("jsonl.partial")
+    }
+
+    /// Begins a session.
+    pub fn create(path: &Path, header: &Header) -> Result<Self> {
+        let partial = Self::partial(path);
+        let folder = path.parent().expect("a record lies in a folder");
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}; is it writable, and is the disk full?", folder.display()))?;
+        let file = File::create(&partial).with_context(|| cannot_write(&partial))?;
+        let mut writer = Self { file, partial, path: path.to_owned() };
+        writer.line(&Line::Header(Box::new(header.clone())))?;
+        Ok(writer)
+    }
+
+    /// Goes on with a session; what was cut off in the middle of a line is cut off altogether.
+    pub fn resume(path: &Path, so_far: &Record) -> Result<Self> {
+        let partial = Self::partial(path);
+        let mut file = File::options().read(true).write(true).open(&partial).with_context(|| cannot_write(&partial))?;
+        let mut reader = BufReader::new(&mut file);
+        let (mut length, mut line) = (0, Vec::new());
+        for _ in 0..=so_far.runs.len() {
+            line.clear();
+            length += reader.read_until(b'\n', &mut line)?;
+        }
+        file.set_len(length as u64).with_context(|| cannot_write(&partial))?;
+        std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0))?;
+        Ok(Self { file, partial, path: path.to_owned() })
+    }
+
+    /// Appends one run.
+    pub fn run(&mut self, run: &Run) -> Result<()> {
+        self.line(&Line::Run(Box::new(run.clone())))
+    }
+
+    /// Ends the session: the record replaces the old one in one step.
+    pub fn finish(mut self, end: &End) -> Result<()> {
+        self.line(&Line::End(end.clone()))?;
+        self.file.sync_all().with_context(|| cannot_write(&self.partial))?;
+        fs::rename(&self.partial, &self.path).with_context(|| cannot_write(&self.path))
+    }
+
+    fn line(&mut self, line: &Line) -> Result<()> {
+        use std::io::Write;
+        let text = serde_json::to_string(line)? + "\n";
+        self.file.write_all(text.as_bytes()).with_context(|| cannot_write(&self.partial))
+    }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!(
+        "cannot write {}; what was measured so far is kept. Make room or make it writable, and run again to go on",
+        path.display()
+    )
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A cell for tests.
+    pub fn cell(program: &str, placement: &str) -> Cell {
+        Cell {
+            program: program.to_owned(),
+            parameters: BTreeMap::from([("hops".to_owned(), json!(500))]),
+            placement: placement.to_owned(),
+            condition: None,
+        }
+    }
+
+    /// A header for tests.
+    pub fn header(cells: Vec<Cell>) -> Header {
+        Header {
+            format: FORMAT,
+            chapter: "switch-cost".to_owned(),
+            experiment: "socket".to_owned(),
+            effort: Effort::Quick,
+            seed: 1,
+            cells,
+            sources: Sources::default(),
+            revision: None,
+            machine: Facts::default(),
+            before: State { time: "2026-11-20T10:00:00Z".to_owned(), ..State::default() },
+        }
+    }
+
+    /// An end for tests.
+    pub fn end() -> End {
+        End { after: State::default(), headline_half_width: Some(0.01), target: 0.05, doubled: false }
+    }
+
+    /// A run whose every operation took this long.
+    pub fn run(round: u32, cell: usize, ns_per_operation: f64) -> Run {
+        let window = |operations: u64| observation::Window {
+            operations,
+            elapsed_ns: (ns_per_operation * operations as f64) as u64,
+            counters: BTreeMap::from([("voluntary_switches".to_owned(), operations)]),
+        };
+        let observation = Observation { samples: vec![window(1000); 3], ..Observation::default() };
+        Run { round, cell, environment_bytes: 0, observation: Some(observation), failure: None }
+    }
+
+    fn written(folder: &Path) -> PathBuf {
+        let path = folder.join("a/b.jsonl");
+        let mut writer = Writer::create(&path, &header(vec![cell("x", "free"), cell("y", "free")])).unwrap();
+        for (round, index) in [(0, 0), (0, 1), (1, 0), (2, 1), (2, 0)] {
+            writer.run(&run(round, index, 10.0)).unwrap();
+        }
+        assert!(!path.exists(), "nothing stands in the record's place before the session has ended");
+        writer.finish(&end()).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = Record::load(&written(folder.path())).unwrap().unwrap();
+        assert_eq!(record.runs.len(), 5);
+        assert_eq!(record.end, Some(end()));
+        assert_eq!(record.header, header(vec![cell("x", "free"), cell("y", "free")]));
+        let complete: Vec<u32> = record.complete_rounds().iter().map(|(round, _)| *round).collect();
+        assert_eq!(complete, [0, 2], "round 1 lacks a cell");
+        assert_eq!(record.next_round(), 3);
+        assert_eq!(record.day(), "2026-11-20");
+    }
+
+    #[test]
+    fn a_truncated_record_is_an_error_that_names_the_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, &text[..text.len() - 40]).unwrap();
+        let error = format!("{:#}", Record::load(&path).unwrap_err());
+        assert!(error.contains("b.jsonl, line 7"), "{error}");
+        let lines: Vec<&str> = text.lines().collect();
+        fs::write(&path, lines[..6].join("\n") + "\n").unwrap();
+        let error = format!("{:#}", Record::load(&path).unwrap_err());
+        assert!(error.contains("truncated"), "{error}");
+    }
+
+    #[test]
+    fn corrupt_and_older_records_are_errors_with_a_cure() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen("\"format\":1", "\"format\":0", 1)).unwrap();
+        let error = format!("{:#}", Record::load(&path).unwrap_err());
+        assert!(error.contains("format 0") && error.contains("measure again"), "{error}");
+        fs::write(&path, "nonsense\n").unwrap();
+        assert!(format!("{:#}", Record::load(&path).unwrap_err()).contains("line 1"));
+        fs::write(&path, "").unwrap();
+        assert!(Record::load(&path).unwrap_err().to_string().contains("empty"));
+        fs::write(&path, text.replacen("\"cell\":1", "\"cell\":9", 1)).unwrap();
+        assert!(Record::load(&path).unwrap_err().to_string().contains("header lacks"));
+        assert_eq!(Record::load(&folder.path().join("none.jsonl")).unwrap(), None);
+    }
+
+    #[test]
+    fn a_session_goes_on_after_a_line_that_was_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("b.jsonl");
+        let mut writer = Writer::create(&path, &header(vec![cell("x", "free")])).unwrap();
+        writer.run(&run(0, 0, 10.0)).unwrap();
+        drop(writer);
+        let partial = Writer::partial(&path);
+        let whole = fs::read_to_string(&partial).unwrap();
+        fs::write(&partial, whole.clone() + "{\"run\":{\"round\":1,\"ce").unwrap();
+
+        let so_far = Record::load_partial(&partial).unwrap().unwrap();
+        assert_eq!(so_far.runs.len(), 1);
+        let mut writer = Writer::resume(&path, &so_far).unwrap();
+        writer.run(&run(1, 0, 11.0)).unwrap();
+        writer.finish(&end()).unwrap();
+        let record = Record::load(&path).unwrap().unwrap();
+        assert_eq!(record.complete_rounds().len(), 2);
+        assert!(fs::read_to_string(&path).unwrap().starts_with(&whole), "what was measured stays as it was");
+    }
+}

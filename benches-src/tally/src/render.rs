@@ -1,0 +1,168 @@
+//! What is printed, for a page or for a terminal. Pages get HTML without blank lines, so that a block ends where it should.
+
+use anyhow::Result;
+
+use crate::escape::{html, identifier};
+use crate::expression::Expression;
+use crate::format;
+use crate::plan::{Experiment, Plan};
+use crate::quantity::{Measured, Missing, Quantity, Unit};
+use crate::record::Record;
+use crate::sources::Freshness;
+use crate::view::View;
+
+/// Who reads what is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Form {
+    /// A person at a terminal
+    #[default]
+    Text,
+    /// A page of the book
+    Page,
+    /// A script
+    Json,
+}
+
+/// The anchor of a cell's row in its experiment's table.
+pub fn row_anchor(experiment: &Experiment, cell: &crate::cell::Cell) -> String {
+    format!("{}-{}", experiment.name, identifier(&cell.to_string()))
+}
+
+/// A quantity or its box inside a sentence. `anchor` leads to where the number can be looked into.
+pub fn inline(measured: &Measured, expression: &Expression, anchor: &str, context: &str) -> String {
+    match measured {
+        Err(missing) => boxed_inline(missing),
+        Ok(quantity) => {
+            let shown = format::quantity(quantity);
+            let interval = match &shown.interval {
+                Some(interval) => format!(" <span class=\"interval\">[{}]</span>", html(interval)),
+                None => " <span class=\"interval\">[no interval]</span>".to_owned(),
+            };
+            let title = format!("{expression}: {} rounds, {context}", quantity.estimate.rounds);
+            format!(
+                "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}",
+                html(&title),
+                html(&shown.value)
+            )
+        }
+    }
+}
+
+/// A quantity for a terminal.
+pub fn plain(measured: &Measured) -> String {
+    match measured {
+        Err(missing) => format!("({}: {})", missing.word, missing.reason),
+        Ok(quantity) => {
+            let shown = format::quantity(quantity);
+            let interval = shown.interval.map_or("no interval".to_owned(), |interval| interval);
+            format!("{} [{interval}]", shown.value)
+        }
+    }
+}
+
+/// Why there is no number, inside a sentence or a table.
+pub fn boxed_inline(missing: &Missing) -> String {
+    format!("<span class=\"missing\" title=\"{}\">{}</span>", html(&missing.reason), html(missing.word))
+}
+
+/// The same as a block that says the reason aloud.
+pub fn boxed(missing: &Missing) -> String {
+    format!("<p class=\"missing\"><strong>{}</strong>: {}</p>\n", html(missing.word), html(&missing.reason))
+}
+
+/// What a reader must know about how fresh a record is; nothing where it is.
+pub fn freshness(freshness: &Freshness, experiment: &Experiment) -> Option<Missing> {
+    let again = format!("measure again: cargo tally measure {}", experiment.name);
+    match freshness {
+        Freshness::Fresh => None,
+        Freshness::Stale(what) => Some(Missing::new(
+            "stale",
+            format!("the numbers were measured before these changed: {}. To {again}", what.join(", ")),
+        )),
+        Freshness::Older(what) => Some(Missing::new(
+            "older",
+            format!("the listings are the same, but what stands beneath them has changed since: {}", what.join(", ")),
+        )),
+    }
+}
+
+/// Text of a plan with its quantities filled in: what stands in braces is an expression.
+pub fn fill(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (expression, after) =
+            after.split_once('}').ok_or_else(|| anyhow::anyhow!("a brace that is not closed in {text:?}"))?;
+        filled += &words(before, form);
+        filled += &filled_in(view, plan, experiment, expression, form)?;
+        rest = after;
+    }
+    Ok(filled + &words(rest, form))
+}
+
+fn words(text: &str, form: Form) -> String {
+    if form != Form::Page {
+        return text.to_owned();
+    }
+    // `html` trims; the spaces around a quantity matter.
+    let (start, end) = (text.starts_with(char::is_whitespace), text.ends_with(char::is_whitespace));
+    format!("{}{}{}", if start { " " } else { "" }, html(text), if end && !text.trim().is_empty() { " " } else { "" })
+}
+
+fn filled_in(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
+    let expression = Expression::parse(text)?;
+    let measured = view.evaluate(plan, experiment, &expression)?;
+    Ok(match form {
+        Form::Page => inline(&measured, &expression, &anchor(plan, experiment), &context(view, plan, experiment)?),
+        Form::Text | Form::Json => plain(&measured),
+    })
+}
+
+/// Where an experiment's table stands.
+pub fn anchor(plan: &Plan, experiment: &Experiment) -> String {
+    format!("{}.md#{}", plan.chapter, experiment.name)
+}
+
+/// Machine, day and effort, in a few words.
+pub fn context(view: &View, plan: &Plan, experiment: &Experiment) -> Result<String> {
+    Ok(match view.kept(plan, experiment)?.as_ref() {
+        Ok((record, _)) => measured_where(view, record),
+        Err(_) => view.machine.name().to_owned(),
+    })
+}
+
+fn measured_where(view: &View, record: &Record) -> String {
+    let effort = format!("{:?}", record.header.effort).to_lowercase();
+    format!("{}, {}, effort {effort}", view.machine.name(), record.day())
+}
+
+/// A quantity for scripts.
+pub fn json(id: &str, measured: &Measured, machine: &str, state: &str) -> serde_json::Value {
+    let mut object = serde_json::json!({ "id": id, "machine": machine, "state": state });
+    let fields = object.as_object_mut().expect("made as an object");
+    match measured {
+        Err(missing) => {
+            fields.insert("missing".to_owned(), missing.word.into());
+            fields.insert("reason".to_owned(), missing.reason.clone().into());
+        }
+        Ok(Quantity { unit, estimate, .. }) => {
+            let suffix = if *unit == Unit::Nanoseconds { "_ns" } else { "" };
+            let (low, high) = estimate.interval.unzip();
+            fields.insert(format!("median{suffix}"), estimate.median.into());
+            fields.insert(format!("low{suffix}"), low.into());
+            fields.insert(format!("high{suffix}"), high.into());
+            fields.insert("rounds".to_owned(), estimate.rounds.into());
+        }
+    }
+    object
+}
+
+/// A word for how fresh a record is.
+pub fn state_word(kept: &crate::view::Kept) -> &'static str {
+    match kept {
+        Err(missing) => missing.word,
+        Ok((_, Freshness::Fresh)) => "fresh",
+        Ok((_, Freshness::Older(_))) => "older",
+        Ok((_, Freshness::Stale(_))) => "stale",
+    }
+}

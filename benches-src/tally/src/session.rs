@@ -1,0 +1,331 @@
+//! Runs an experiment: rounds of fresh processes, one per cell, in shuffled order. While a process runs, this one only
+//! waits for it; progress is drawn between processes.
+
+use std::fs;
+use std::io::{Read, Seek};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use observation::Observation;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use wait_timeout::ChildExt;
+
+use crate::cell::Cell;
+use crate::expression::Expression;
+use crate::machine::State;
+use crate::plan::{Experiment, Plan};
+use crate::project::Project;
+use crate::record::{Effort, End, Failure, Header, Record, Run, Writer};
+
+/// How much an effort measures.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// Rounds before the declared look.
+    pub rounds: usize,
+    /// The headline's half width that is aimed at; missed, the rounds are doubled once.
+    pub target: f64,
+    /// What each program is asked for.
+    pub flags: &'static [&'static str],
+}
+
+impl Effort {
+    /// The rounds, the target and the flags of this effort.
+    pub fn extent(self) -> Extent {
+        match self {
+            Effort::Test => Extent { rounds: 1, target: f64::INFINITY, flags: &["--iters", "3", "--warmups", "1"] },
+            Effort::Quick => Extent {
+                rounds: 6,
+                target: 0.05,
+                flags: &["--samples", "10", "--warm-up-ms", "30", "--measurement-ms", "80"],
+            },
+            Effort::Full => Extent {
+                rounds: 20,
+                target: 0.02,
+                flags: &["--samples", "20", "--warm-up-ms", "200", "--measurement-ms", "500"],
+            },
+        }
+    }
+
+    /// The cells of an experiment that this effort measures.
+    pub fn cells(self, experiment: &Experiment) -> Result<Vec<Cell>> {
+        match self {
+            Effort::Test | Effort::Quick => experiment.quick_cells(),
+            Effort::Full => experiment.full_cells(),
+        }
+    }
+}
+
+/// Told when somebody asks the session to stop.
+#[derive(Clone)]
+pub struct Interrupted(Arc<AtomicBool>);
+
+impl Interrupted {
+    /// From now on, Ctrl-C and a polite kill are remembered instead of ending this process.
+    pub fn listen() -> Result<Self> {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register(signal, flag.clone())?;
+        }
+        Ok(Self(flag))
+    }
+
+    fn check(&self, path: &Path) -> Result<()> {
+        if self.0.load(Ordering::Relaxed) {
+            bail!(
+                "interrupted; what was measured so far is kept in {}. Run again to go on",
+                Writer::partial(path).display()
+            );
+        }
+        Ok(())
+    }
+}
+
+/// One experiment about to be run.
+pub struct Session<'a> {
+    /// The checkout.
+    pub project: &'a Project,
+    /// Where the programs lie.
+    pub programs: PathBuf,
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its chapter.
+    pub plan: &'a Plan,
+    /// The record that will be written.
+    pub path: PathBuf,
+    /// Whether to stop.
+    pub interrupted: Interrupted,
+    /// Called between processes, with processes done and to do.
+    pub progress: &'a dyn Fn(usize, usize),
+}
+
+impl Session<'_> {
+    /// Runs the experiment from its header on, or goes on with what an interrupted session left.
+    pub fn run(&self, header: Header) -> Result<()> {
+        self.rehearse(&header.cells)?;
+        let (mut writer, mut record) = self.begin(header)?;
+        let extent = record.header.effort.extent();
+        let mut doubled = false;
+        let half_width = loop {
+            let wanted = if doubled { 2 * extent.rounds } else { extent.rounds };
+            self.rounds(&mut writer, &mut record, wanted)?;
+            let half_width = self.headline(&record)?;
+            if doubled || half_width.is_none_or(|half_width| half_width <= extent.target) {
+                break half_width;
+            }
+            doubled = true;
+        };
+        writer.finish(&End {
+            after: State::read(),
+            headline_half_width: half_width,
+            target: if extent.target.is_finite() { extent.target } else { 0.0 },
+            doubled,
+        })
+    }
+
+    fn begin(&self, header: Header) -> Result<(Writer, Record)> {
+        let partial = Writer::partial(&self.path);
+        // A partial file that cannot be read, or that is of something else, is put aside and not lost.
+        let same = |left: &Record| {
+            let (a, b) = (&left.header, &header);
+            a.cells == b.cells
+                && a.sources == b.sources
+                && a.effort == b.effort
+                && a.machine.differences(&b.machine).is_empty()
+        };
+        match Record::load_partial(&partial) {
+            Ok(Some(left)) if same(&left) => Ok((Writer::resume(&self.path, &left)?, left)),
+            Ok(None) => Ok((Writer::create(&self.path, &header)?, Record { header, runs: Vec::new(), end: None })),
+            Ok(Some(_)) | Err(_) => {
+                fs::rename(&partial, self.path.with_extension("jsonl.abandoned"))?;
+                self.begin(header)
+            }
+        }
+    }
+
+    /// Every cell does its work once before any is timed: variants are proven to do the same work before their speeds are
+    /// compared, and a plan that asks a program for what it does not understand is found out.
+    fn rehearse(&self, cells: &[Cell]) -> Result<()> {
+        for cell in cells.iter().filter(|cell| !cell.is_twin()) {
+            self.interrupted.check(&self.path)?;
+            let ended = self.start(cell, &["--once", "--quiet"], 0)?;
+            ensure!(
+                ended.usage_error().is_none(),
+                "{}: experiment {}: {cell} is not understood by its program: {}",
+                self.project.plan(&self.plan.chapter).display(),
+                self.experiment.name,
+                ended.usage_error().unwrap_or_default()
+            );
+        }
+        Ok(())
+    }
+
+    fn rounds(&self, writer: &mut Writer, record: &mut Record, wanted: usize) -> Result<()> {
+        let per_round = record.header.cells.len();
+        loop {
+            let complete = record.complete_rounds().len();
+            if complete >= wanted {
+                return Ok(());
+            }
+            let round = record.next_round();
+            for (position, (cell, environment_bytes)) in
+                order(record.header.seed, round, per_round).into_iter().enumerate()
+            {
+                (self.progress)(complete * per_round + position, wanted * per_round);
+                let run = self.measure(&record.header, round, cell, environment_bytes)?;
+                // A process that was interrupted with us says nothing about its program.
+                self.interrupted.check(&self.path)?;
+                writer.run(&run)?;
+                record.runs.push(run);
+            }
+        }
+    }
+
+    fn measure(&self, header: &Header, round: u32, index: usize, environment_bytes: usize) -> Result<Run> {
+        let cell = &header.cells[index];
+        let flags = [header.effort.extent().flags, &["--json"]].concat();
+        let ended = self.start(cell, &flags, environment_bytes)?;
+        let (observation, failure) = match ended.observation(&self.plan.chapter, cell) {
+            Ok(observation) => (Some(observation), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        Ok(Run { round, cell: index, environment_bytes, observation, failure })
+    }
+
+    /// Starts a program and waits for it, or for its time to run out.
+    fn start(&self, cell: &Cell, flags: &[&str], environment_bytes: usize) -> Result<Ended> {
+        let program = self.programs.join(&cell.program);
+        let (mut output, mut errors) = (tempfile::tempfile().context(NO_ROOM)?, tempfile::tempfile().context(NO_ROOM)?);
+        let mut command = Command::new(&program);
+        command
+            .args(cell.arguments())
+            .args(flags)
+            // The same few variables for every reader; the padding moves the stack from round to round.
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("ENVIRONMENT_PADDING", "x".repeat(environment_bytes))
+            .stdin(Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(errors.try_clone()?);
+        // SAFETY: the closure runs between fork and exec in the child and makes one system call, which touches no memory
+        // and takes no lock.
+        unsafe {
+            command.pre_exec(|| {
+                Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
+            });
+        }
+        let mut child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
+        let limit = Duration::from_secs(self.experiment.limit_seconds);
+        let status = child.wait_timeout(limit)?;
+        if status.is_none() {
+            child.kill()?;
+            child.wait()?;
+        }
+        let text = |file: &mut fs::File| -> Result<String> {
+            let mut bytes = Vec::new();
+            file.rewind()?;
+            file.read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        Ok(Ended { status, limit, output: text(&mut output)?, errors: text(&mut errors)? })
+    }
+
+    fn headline(&self, record: &Record) -> Result<Option<f64>> {
+        let expression = Expression::parse(&self.experiment.headline)?;
+        let measured = record.evaluate_any_effort(&expression)?;
+        Ok(measured.ok().and_then(|quantity| quantity.estimate.relative_half_width()))
+    }
+}
+
+const NO_ROOM: &str = "no temporary file can be made for a program's output; is the disk full?";
+
+/// How a process ended and what it wrote.
+struct Ended {
+    /// None if its time ran out.
+    status: Option<ExitStatus>,
+    limit: Duration,
+    output: String,
+    errors: String,
+}
+
+impl Ended {
+    fn observation(&self, chapter: &str, cell: &Cell) -> Result<Observation, Failure> {
+        let exit = match self.status {
+            None => Some(format!("killed, because it gave no answer within {} s", self.limit.as_secs())),
+            Some(status) if status.success() => None,
+            Some(status) => Some(match (status.code(), status.signal()) {
+                (Some(code), _) => format!("exit status {code}"),
+                (None, Some(signal)) => format!("ended by signal {signal}"),
+                (None, None) => status.to_string(),
+            }),
+        };
+        if let Some(exit) = exit {
+            return Err(self.failure(exit));
+        }
+        let observation: Observation = serde_json::from_str(&self.output)
+            .map_err(|error| self.failure(format!("what it printed is no observation ({error})")))?;
+        let wanted = format!("{chapter}/{}", cell.program);
+        let agrees = observation.program == wanted
+            && observation.placement == cell.placement
+            && cell.parameters.iter().all(|(name, value)| observation.parameters.get(name) == Some(value));
+        if !agrees {
+            return Err(self.failure(format!("it reported on {} instead of {cell}", observation.program)));
+        }
+        if observation.samples.iter().any(|sample| sample.operations == 0 || sample.elapsed_ns == 0) {
+            return Err(self.failure("it reported a sample without any operation or time".to_owned()));
+        }
+        Ok(observation)
+    }
+
+    fn failure(&self, exit: String) -> Failure {
+        let lines: Vec<&str> = self.errors.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = &lines[lines.len().saturating_sub(3)..];
+        Failure { exit, last_lines: last.iter().map(|line| line.chars().take(200).collect()).collect() }
+    }
+
+    /// What a program says when its command line makes no sense to it.
+    fn usage_error(&self) -> Option<String> {
+        let misused = self.status.and_then(|status| status.code()) == Some(2);
+        misused.then(|| self.errors.lines().next().unwrap_or("no message").to_owned())
+    }
+}
+
+/// The order of cells in a round, each with the padding of its environment: the same for the same seed and round.
+fn order(seed: u64, round: u32, cells: usize) -> Vec<(usize, usize)> {
+    let mut rng = StdRng::seed_from_u64(seed.wrapping_add(u64::from(round)));
+    let environment_bytes = rng.random_range(0..4096);
+    let mut order: Vec<usize> = (0..cells).collect();
+    order.shuffle(&mut rng);
+    order.into_iter().map(|cell| (cell, environment_bytes)).collect()
+}
+
+/// Guesses how long is left from how long it took so far.
+pub fn time_left(started: Instant, done: usize, of: usize) -> Option<Duration> {
+    (done > 0).then(|| started.elapsed().mul_f64((of.saturating_sub(done)) as f64 / done as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_has_every_cell_once_in_an_order_of_its_own() {
+        let orders: Vec<_> = (0..50).map(|round| order(7, round, 6)).collect();
+        for order in &orders {
+            let mut cells: Vec<usize> = order.iter().map(|(cell, _)| *cell).collect();
+            cells.sort_unstable();
+            assert_eq!(cells, [0, 1, 2, 3, 4, 5]);
+            assert!(order.iter().all(|(_, bytes)| *bytes == order[0].1), "rivals get the same environment");
+        }
+        assert_eq!(order(7, 3, 6), orders[3]);
+        assert!(orders.windows(2).any(|pair| pair[0] != pair[1]));
+        let first: std::collections::BTreeSet<_> = orders.iter().map(|order| order[0].0).collect();
+        assert_eq!(first.len(), 6, "each cell goes first now and then");
+    }
+}

@@ -1,0 +1,133 @@
+//! Whether what was measured is what lies here now, decided from hashes of files without compiling anything.
+//!
+//! *stale*: the listing, its crate's `lib.rs` or its plan entry differs. *older*: what stands beneath it differs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::plan::Experiment;
+use crate::project::Project;
+
+/// Hashes of everything that decides what a program does.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sources {
+    /// The listings, the crate's shared file, and the plan's entry.
+    pub own: BTreeMap<String, String>,
+    /// What all programs stand on: harness, dependencies, compiler, flags.
+    pub beneath: BTreeMap<String, String>,
+}
+
+/// How a record relates to the files that lie here now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Freshness {
+    /// It was measured with exactly these.
+    Fresh,
+    /// Measured on something older beneath the same listings; what differs.
+    Older(Vec<String>),
+    /// Another listing or plan than the one shown; what differs.
+    Stale(Vec<String>),
+}
+
+impl Sources {
+    /// Hashes what an experiment depends on.
+    pub fn read(project: &Project, chapter: &str, experiment: &Experiment) -> Result<Self> {
+        let benches = project.benches();
+        let mut own = BTreeMap::new();
+        for program in experiment.programs() {
+            let listing = Project::listing(chapter, program);
+            own.insert(listing.clone(), hash_file(&benches.join(&listing))?);
+        }
+        let shared = format!("{chapter}/src/lib.rs");
+        if benches.join(&shared).is_file() {
+            own.insert(shared.clone(), hash_file(&benches.join(shared))?);
+        }
+        own.insert("plan".to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
+
+        let mut beneath = BTreeMap::new();
+        for folder in ["harness", "observation", "executor"] {
+            let sources = benches.join(folder).join("src");
+            if sources.is_dir() {
+                beneath.insert(folder.to_owned(), hash_folder(&sources)?);
+            }
+        }
+        let manifest = format!("{chapter}/Cargo.toml");
+        for file in ["Cargo.toml", "Cargo.lock", "harness/Cargo.toml", &manifest] {
+            beneath.insert(file.to_owned(), hash_file(&benches.join(file))?);
+        }
+        for file in ["rust-toolchain.toml", ".cargo/config.toml"] {
+            beneath.insert(file.to_owned(), hash_file(&project.root().join(file))?);
+        }
+        let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+        beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
+        Ok(Self { own, beneath })
+    }
+
+    /// How a record of these sources relates to the `current` ones.
+    pub fn freshness(&self, current: &Self) -> Freshness {
+        let stale = differences(&self.own, &current.own);
+        if !stale.is_empty() {
+            return Freshness::Stale(stale);
+        }
+        match differences(&self.beneath, &current.beneath) {
+            older if older.is_empty() => Freshness::Fresh,
+            older => Freshness::Older(older),
+        }
+    }
+}
+
+fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, String>) -> Vec<String> {
+    let names = measured.keys().chain(current.keys()).collect::<std::collections::BTreeSet<_>>();
+    names.into_iter().filter(|name| measured.get(*name) != current.get(*name)).cloned().collect()
+}
+
+fn hash_folder(folder: &Path) -> Result<String> {
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    let mut all = String::new();
+    for entry in entries {
+        let path = entry.path();
+        let own = if path.is_dir() { hash_folder(&path)? } else { hash_file(&path)? };
+        all += &format!("{} {own}\n", entry.file_name().to_string_lossy());
+    }
+    Ok(hash(all.as_bytes()))
+}
+
+fn hash_file(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(hash(&bytes))
+}
+
+/// A short hash: enough to tell versions of a file apart.
+pub fn hash(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(listing: &str, lock: &str) -> Sources {
+        let one = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        Sources { own: one("a.rs", listing), beneath: one("Cargo.lock", lock) }
+    }
+
+    #[test]
+    fn a_changed_listing_is_stale_and_a_changed_dependency_is_older() {
+        let measured = sources("1", "1");
+        assert_eq!(measured.freshness(&sources("1", "1")), Freshness::Fresh);
+        assert_eq!(measured.freshness(&sources("1", "2")), Freshness::Older(vec!["Cargo.lock".to_owned()]));
+        assert_eq!(measured.freshness(&sources("2", "2")), Freshness::Stale(vec!["a.rs".to_owned()]));
+    }
+
+    #[test]
+    fn a_listing_that_is_gone_is_stale() {
+        let gone = Sources { own: BTreeMap::new(), ..sources("1", "1") };
+        assert_eq!(sources("1", "1").freshness(&gone), Freshness::Stale(vec!["a.rs".to_owned()]));
+    }
+}

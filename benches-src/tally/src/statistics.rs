@@ -1,0 +1,198 @@
+//! The statistics of rounds. The unit of replication is a round, that is a fresh process per cell; nothing here assumes a distribution.
+
+/// A median over rounds with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The median over the rounds.
+    pub median: f64,
+    /// The interval's ends, or none where there are fewer than [`FEWEST_ROUNDS`] rounds.
+    pub interval: Option<(f64, f64)>,
+    /// How many rounds it stands on.
+    pub rounds: usize,
+}
+
+/// Five values give no distribution-free 95 % interval for a median: the range of five covers it with probability 0.94 only.
+pub const FEWEST_ROUNDS: usize = 6;
+
+/// The middle value, or the mean of the two middle ones. `None` for no values.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
+    let half = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        n if n.is_multiple_of(2) => Some(f64::midpoint(sorted[half - 1], sorted[half])),
+        _ => Some(sorted[half]),
+    }
+}
+
+/// The median over rounds and the interval between two order statistics. `None` for no rounds.
+pub fn estimate(rounds: &[f64]) -> Option<Estimate> {
+    let median = median(rounds)?;
+    let sorted = sorted(rounds);
+    let interval = interval_rank(rounds.len()).map(|rank| (sorted[rank - 1], sorted[sorted.len() - rank]));
+    Some(Estimate { median, interval, rounds: rounds.len() })
+}
+
+/// The same for ratios, on the logarithmic scale, where a/b and b/a are mirror images.
+pub fn estimate_ratio(rounds: &[f64]) -> Option<Estimate> {
+    let logs: Vec<f64> = rounds.iter().map(|ratio| ratio.ln()).collect();
+    let Estimate { median, interval, rounds } = estimate(&logs)?;
+    let interval = interval.map(|(low, high)| (low.exp(), high.exp()));
+    Some(Estimate { median: median.exp(), interval, rounds })
+}
+
+/// The largest `k` for which the `k`th smallest and the `k`th largest of `n` values enclose the median with at least 95 %.
+///
+/// Each value lies below the median with probability one half, so the chance that fewer than `k` do is a binomial tail.
+pub fn interval_rank(n: usize) -> Option<usize> {
+    let mut outside = 0.0;
+    let mut term = 0.5f64.powi(n as i32);
+    let mut rank = None;
+    for below in 0..n / 2 {
+        outside += 2.0 * term;
+        if outside > 0.05 {
+            break;
+        }
+        rank = Some(below + 1);
+        term *= (n - below) as f64 / (below + 1) as f64;
+    }
+    rank
+}
+
+impl Estimate {
+    /// Half the interval's width over the median: what a target of 5 % is compared with.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        self.interval.map(|(low, high)| (high - low) / 2.0 / self.median.abs())
+    }
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    #[test]
+    fn ranks_are_those_of_the_binomial_tables() {
+        let known = [(5, None), (6, Some(1)), (8, Some(1)), (9, Some(2)), (12, Some(3)), (20, Some(6)), (40, Some(14))];
+        for (n, rank) in known {
+            assert_eq!(interval_rank(n), rank, "n = {n}");
+        }
+        assert_eq!(interval_rank(0), None);
+    }
+
+    #[test]
+    fn known_medians_and_intervals() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        let seen = estimate(&[6.0, 5.0, 4.0, 3.0, 2.0, 1.0]).unwrap();
+        assert_eq!((seen.median, seen.interval, seen.rounds), (3.5, Some((1.0, 6.0)), 6));
+        assert_eq!(estimate(&[1.0; 5]).unwrap().interval, None);
+        let ratio = estimate_ratio(&[1.0, 4.0]).unwrap();
+        assert!((ratio.median - 2.0).abs() < 1e-12, "the middle of 1 and 4 is 2 on the log scale");
+    }
+
+    #[test]
+    fn half_width_is_relative_to_the_median() {
+        let seen = estimate(&[98.0, 99.0, 100.0, 100.0, 101.0, 102.0]).unwrap();
+        assert!((seen.relative_half_width().unwrap() - 0.02).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn order_does_not_matter_and_the_interval_holds_the_median(mut values in prop::collection::vec(0.1f64..1e6, 6..60)) {
+            let seen = estimate(&values).unwrap();
+            values.reverse();
+            prop_assert_eq!(seen, estimate(&values).unwrap());
+            let (low, high) = seen.interval.unwrap();
+            prop_assert!(low <= seen.median && seen.median <= high);
+        }
+
+        #[test]
+        fn a_ratio_turned_over_is_its_own_mirror_image(ratios in prop::collection::vec(0.01f64..100.0, 6..40)) {
+            let seen = estimate_ratio(&ratios).unwrap();
+            let turned = estimate_ratio(&ratios.iter().map(|r| 1.0 / r).collect::<Vec<_>>()).unwrap();
+            let (low, high) = seen.interval.unwrap();
+            let (turned_low, turned_high) = turned.interval.unwrap();
+            prop_assert!((seen.median * turned.median - 1.0).abs() < 1e-9);
+            prop_assert!((low * turned_high - 1.0).abs() < 1e-9 && (high * turned_low - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// What one round yields: the median of ten samples around a level that differs from process to process.
+    type Noise = fn(&mut StdRng) -> f64;
+
+    fn normal(rng: &mut StdRng) -> f64 {
+        (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
+    }
+
+    const NOISES: [(&str, Noise); 3] = [
+        ("normal", |rng| 100.0 + 3.0 * normal(rng)),
+        ("skewed", |rng| 100.0 * (0.2 * normal(rng)).exp()),
+        ("bimodal", |rng| if rng.random_bool(0.7) { 100.0 + normal(rng) } else { 120.0 + normal(rng) }),
+    ];
+
+    fn round(rng: &mut StdRng, noise: Noise) -> f64 {
+        let level = noise(rng);
+        let samples: Vec<f64> = (0..10).map(|_| level * (1.0 + 0.01 * normal(rng))).collect();
+        median(&samples).unwrap()
+    }
+
+    #[test]
+    fn intervals_cover_the_truth_as_often_as_they_say() {
+        let mut rng = StdRng::seed_from_u64(20);
+        for (name, noise) in NOISES {
+            let truth = median(&(0..40_001).map(|_| round(&mut rng, noise)).collect::<Vec<_>>()).unwrap();
+            for rounds in [6, 20] {
+                let covered = (0..2000).filter(|_| {
+                    let session: Vec<f64> = (0..rounds).map(|_| round(&mut rng, noise)).collect();
+                    let (low, high) = estimate(&session).unwrap().interval.unwrap();
+                    low <= truth && truth <= high
+                });
+                let coverage = covered.count() as f64 / 2000.0;
+                assert!((0.93..=0.98).contains(&coverage), "{name}, {rounds} rounds: {coverage}");
+            }
+        }
+    }
+
+    #[test]
+    fn paired_ratios_cover_the_truth_though_the_session_drifts() {
+        let mut rng = StdRng::seed_from_u64(21);
+        for rounds in [6, 20] {
+            let covered = (0..2000).filter(|_| {
+                let session: Vec<f64> = (0..rounds)
+                    .map(|number| {
+                        let drift = 1.0 + 0.05 * f64::from(number);
+                        let (a, b) = (1.5 + 0.05 * normal(&mut rng), 1.0 + 0.03 * normal(&mut rng));
+                        (a * drift) / (b * drift)
+                    })
+                    .collect();
+                let (low, high) = estimate_ratio(&session).unwrap().interval.unwrap();
+                low <= 1.5 && 1.5 <= high
+            });
+            let coverage = covered.count() as f64 / 2000.0;
+            assert!((0.93..=0.98).contains(&coverage), "{rounds} rounds: {coverage}");
+        }
+    }
+
+    #[test]
+    fn an_a_a_pair_differs_no_more_than_chance() {
+        let mut rng = StdRng::seed_from_u64(22);
+        let told_apart = (0..2000).filter(|_| {
+            let noise = NOISES[1].1;
+            let ratios: Vec<f64> = (0..20).map(|_| round(&mut rng, noise) / round(&mut rng, noise)).collect();
+            let (low, high) = estimate_ratio(&ratios).unwrap().interval.unwrap();
+            low > 1.0 || high < 1.0
+        });
+        let rate = told_apart.count() as f64 / 2000.0;
+        assert!((0.02..=0.07).contains(&rate), "{rate}");
+    }
+}

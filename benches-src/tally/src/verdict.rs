@@ -1,0 +1,191 @@
+//! What the data say about a claim.
+
+use crate::quantity::{Measured, Quantity};
+
+/// What the data say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The interval lies in the band of agreement.
+    Holds,
+    /// Outside the band, on the same side of no effect.
+    Shifted,
+    /// None of the others can be said, or the difference is below the noise floor.
+    Inconclusive,
+    /// On the other side of no effect, or at it.
+    DoesNotHold,
+    /// There is no number.
+    NotMeasured,
+}
+
+impl Verdict {
+    /// As pages say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Shifted => "shifted",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::DoesNotHold => "does not hold",
+            Verdict::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// What the plan says about a part of a claim.
+#[derive(Debug, Clone)]
+pub struct Expectation {
+    /// The figure published.
+    pub published: f64,
+    /// The lowest and highest value that agree with it.
+    pub band: (f64, f64),
+    /// Where there would be no effect.
+    pub no_effect: NoEffect,
+}
+
+/// Where there would be no effect.
+#[derive(Debug, Clone)]
+pub enum NoEffect {
+    /// The claim is that there is no difference: all that is outside the band contradicts it.
+    IsClaimed,
+    /// At this value.
+    At(f64),
+    /// At another measured quantity, given as the first over it: then no effect is 1.
+    Measured(Measured),
+}
+
+/// The verdict on one part.
+pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
+    let Ok(Quantity { estimate, floor, .. }) = measured else {
+        return Verdict::NotMeasured;
+    };
+    let Some((low, high)) = estimate.interval else {
+        return Verdict::NotMeasured;
+    };
+    let inside = expected.band.0 <= low && high <= expected.band.1;
+    let outside = high < expected.band.0 || expected.band.1 < low;
+    let effect = match &expected.no_effect {
+        NoEffect::IsClaimed => {
+            return match (inside, outside) {
+                (true, _) => Verdict::Holds,
+                (_, true) => Verdict::DoesNotHold,
+                _ => Verdict::Inconclusive,
+            };
+        }
+        NoEffect::At(value) => effect((low, high), *value, *floor, expected.published > *value),
+        NoEffect::Measured(Err(_)) => return Verdict::NotMeasured,
+        NoEffect::Measured(Ok(ratio)) => match ratio.estimate.interval {
+            None => return Verdict::NotMeasured,
+            // The published figure lies on the side on which the whole band does.
+            Some(interval) => {
+                let against = estimate.median / ratio.estimate.median;
+                effect(interval, 1.0, ratio.floor, expected.published > against)
+            }
+        },
+    };
+    match effect {
+        Effect::BelowNoise => Verdict::Inconclusive,
+        Effect::Opposite => Verdict::DoesNotHold,
+        Effect::AsClaimed if inside => Verdict::Holds,
+        Effect::AsClaimed if outside => Verdict::Shifted,
+        Effect::AsClaimed => Verdict::Inconclusive,
+    }
+}
+
+enum Effect {
+    AsClaimed,
+    Opposite,
+    BelowNoise,
+}
+
+fn effect((low, high): (f64, f64), none: f64, floor: f64, claimed_above: bool) -> Effect {
+    let (above, below) = (low > none + floor, high < none - floor);
+    let at_none = low <= none && none <= high;
+    match (above, below) {
+        (true, _) if claimed_above => Effect::AsClaimed,
+        (_, true) if !claimed_above => Effect::AsClaimed,
+        (true, _) | (_, true) => Effect::Opposite,
+        // An interval that holds "no effect" and is no wider than the noise says that there is none.
+        _ if at_none && high - low <= 2.0 * floor => Effect::Opposite,
+        _ => Effect::BelowNoise,
+    }
+}
+
+/// A compound claim is as good as its worst part.
+pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+    verdicts.into_iter().max().unwrap_or(Verdict::NotMeasured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::{Missing, Unit};
+    use crate::statistics::Estimate;
+
+    fn quantity(low: f64, high: f64) -> Measured {
+        let estimate = Estimate { median: f64::midpoint(low, high), interval: Some((low, high)), rounds: 6 };
+        Ok(Quantity { unit: Unit::Ratio, estimate, floor: 0.03 })
+    }
+
+    /// Published 0.68, agreement between 0.54 and 0.85, no effect at 1.
+    fn faster() -> Expectation {
+        Expectation { published: 0.68, band: (0.54, 0.85), no_effect: NoEffect::At(1.0) }
+    }
+
+    #[test]
+    fn the_table_of_verdicts() {
+        for (low, high, verdict_expected) in [
+            (0.60, 0.70, Verdict::Holds),
+            (0.20, 0.30, Verdict::Shifted),
+            (0.88, 0.93, Verdict::Shifted),
+            (0.80, 0.90, Verdict::Inconclusive),
+            (0.95, 1.05, Verdict::Inconclusive),
+            (0.985, 0.995, Verdict::Inconclusive),
+            (0.98, 1.02, Verdict::DoesNotHold),
+            (1.10, 1.20, Verdict::DoesNotHold),
+            (0.50, 1.50, Verdict::Inconclusive),
+        ] {
+            assert_eq!(verdict(&quantity(low, high), &faster()), verdict_expected, "{low}–{high}");
+        }
+    }
+
+    #[test]
+    fn a_claim_that_there_is_no_difference_needs_only_its_band() {
+        let same = Expectation { published: 1.0, band: (0.9, 1.1), no_effect: NoEffect::IsClaimed };
+        assert_eq!(verdict(&quantity(0.95, 1.02), &same), Verdict::Holds);
+        assert_eq!(verdict(&quantity(1.08, 1.2), &same), Verdict::Inconclusive);
+        assert_eq!(verdict(&quantity(1.2, 1.3), &same), Verdict::DoesNotHold);
+    }
+
+    #[test]
+    fn no_effect_may_itself_be_measured() {
+        // Published: pinning takes the ratio to 0.95. Here it is 1.4 pinned, and 3.5 (or 1.4, or 1.0) free.
+        let pinned = quantity(1.38, 1.42);
+        let against = |low, high| Expectation {
+            published: 0.95,
+            band: (0.76, 1.19),
+            no_effect: NoEffect::Measured(quantity(low, high)),
+        };
+        assert_eq!(verdict(&pinned, &against(0.38, 0.42)), Verdict::Shifted);
+        assert_eq!(verdict(&pinned, &against(0.99, 1.01)), Verdict::DoesNotHold);
+        assert_eq!(verdict(&pinned, &against(1.3, 1.5)), Verdict::DoesNotHold);
+        assert_eq!(verdict(&quantity(0.9, 1.0), &against(0.38, 0.42)), Verdict::Holds);
+        assert_eq!(verdict(&pinned, &against(0.9, 1.1)), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn without_a_number_or_an_interval_nothing_is_said() {
+        let missing: Measured = Err(Missing::new("failed", "it crashed"));
+        assert_eq!(verdict(&missing, &faster()), Verdict::NotMeasured);
+        let mut few = quantity(0.6, 0.7).unwrap();
+        few.estimate.interval = None;
+        assert_eq!(verdict(&Ok(few), &faster()), Verdict::NotMeasured);
+        let half = Expectation { no_effect: NoEffect::Measured(missing), ..faster() };
+        assert_eq!(verdict(&quantity(0.6, 0.7), &half), Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn the_worst_part_decides() {
+        assert_eq!(worst([Verdict::Holds, Verdict::Shifted]), Verdict::Shifted);
+        assert_eq!(worst([Verdict::DoesNotHold, Verdict::Inconclusive]), Verdict::DoesNotHold);
+        assert_eq!(worst([]), Verdict::NotMeasured);
+    }
+}

@@ -1,0 +1,101 @@
+//! What printing looks at: the plans, one machine's records, and how both relate. Opens only the records it needs.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use anyhow::Result;
+
+use crate::expression::Expression;
+use crate::machine::Facts;
+use crate::plan::{Experiment, Plan, Plans};
+use crate::project::{Machine, Project};
+use crate::published::Published;
+use crate::quantity::{Measured, Missing};
+use crate::record::Record;
+use crate::sources::{Freshness, Sources};
+
+/// Everything that a printing verb needs.
+pub struct View {
+    /// The checkout.
+    pub project: Project,
+    /// All plans.
+    pub plans: Plans,
+    /// All published figures.
+    pub published: Published,
+    /// Whose numbers are shown.
+    pub machine: Machine,
+    records: RefCell<HashMap<(String, String), Rc<Kept>>>,
+}
+
+/// What is kept of an experiment on a machine: a record and how fresh it is, or why there is none.
+pub type Kept = Result<(Record, Freshness), Missing>;
+
+impl View {
+    /// Reads plans and published figures; no record yet.
+    pub fn new(project: Project, machine: Machine) -> Result<Self> {
+        let plans = Plans::load(&project)?;
+        let published = Published::load(&project)?;
+        Ok(Self { project, plans, published, machine, records: RefCell::default() })
+    }
+
+    /// The record of an experiment on the machine that is shown.
+    pub fn kept(&self, plan: &Plan, experiment: &Experiment) -> Result<Rc<Kept>> {
+        self.kept_on(&self.machine, plan, experiment)
+    }
+
+    /// The record of an experiment on another machine.
+    pub fn kept_on(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Rc<Kept>> {
+        let key = (machine.slug().to_owned(), experiment.name.clone());
+        if let Some(known) = self.records.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let kept = Rc::new(load(&self.project, machine, plan, experiment)?);
+        self.records.borrow_mut().insert(key, kept.clone());
+        Ok(kept)
+    }
+
+    /// The machine that stands beside local numbers: the reference machine, unless it is the one that is shown.
+    pub fn beside(&self) -> Option<Machine> {
+        self.project.reference().filter(|reference| *reference != self.machine)
+    }
+
+    /// Evaluates an expression in an experiment's record on the machine that is shown.
+    pub fn evaluate(&self, plan: &Plan, experiment: &Experiment, expression: &Expression) -> Result<Measured> {
+        match self.kept(plan, experiment)?.as_ref() {
+            Err(missing) => Ok(Err(missing.clone())),
+            Ok((record, _)) => record.evaluate(expression),
+        }
+    }
+}
+
+fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
+    let path = project.record(machine, &plan.chapter, &experiment.name);
+    let measure = format!("cargo tally measure {}", experiment.name);
+    let record = match Record::load(&path) {
+        Ok(Some(record)) => record,
+        Ok(None) => {
+            let reason = match machine {
+                Machine::Local => format!("run: {measure}"),
+                Machine::Exported(slug) => format!("machine {slug} has no record of {}", experiment.name),
+            };
+            return Ok(Err(Missing::new("not measured", reason)));
+        }
+        Err(error) => {
+            // The path within the checkout is enough for a page; where the checkout lies is nobody's business.
+            let root = format!("{}/", project.root().display());
+            let reason = format!("{error:#}").replace(&root, "");
+            let reason = if *machine == Machine::Local { format!("{reason}. Run: {measure}") } else { reason };
+            return Ok(Err(Missing::new("unreadable", reason)));
+        }
+    };
+    let current = Sources::read(project, &plan.chapter, experiment)?;
+    let mut freshness = record.header.sources.freshness(&current);
+    if *machine == Machine::Local && freshness == Freshness::Fresh {
+        let differences = record.header.machine.differences(&Facts::read_identity());
+        if !differences.is_empty() {
+            freshness = Freshness::Older(differences.into_iter().map(str::to_owned).collect());
+        }
+    }
+    Ok(Ok((record, freshness)))
+}

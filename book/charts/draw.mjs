@@ -1,0 +1,30 @@
+// Draws a chart twice, for wide pages and for phones. Standard input: what tally's charts.rs calls a request, as JSON.
+// Standard output: { "wide": svg, "narrow": svg }, with title, description, and ids of their own.
+
+import { readFileSync } from 'node:fs';
+import * as vega from 'vega';
+import * as vegaLite from 'vega-lite';
+
+const config = JSON.parse(readFileSync(new URL('config.json', import.meta.url), 'utf8'));
+const request = JSON.parse(readFileSync(0, 'utf8'));
+
+const escaped = (text) => text.replace(/[<>&"']/g, (character) => `&#${character.codePointAt(0)};`);
+
+/** The picture of one specification; `part` keeps the ids of the two pictures of a figure apart. */
+async function draw(spec, part) {
+  vega.resetSVGDefIds();
+  const view = new vega.View(vega.parse(vegaLite.compile(spec, { config }).spec), { renderer: 'none' });
+  const svg = await view.toSVG();
+  await view.finalize();
+  const prefix = `${request.prefix}-${part}`;
+  const titles = `<title id="${prefix}-title">${escaped(request.title)}</title><desc id="${prefix}-desc">${escaped(request.description)}</desc>`;
+  return svg
+    .replace(/\bid="(?!chart)/g, `id="${prefix}-`)
+    .replace(/url\(#/g, `url(#${prefix}-`)
+    .replace(/<svg /, `<svg role="img" aria-labelledby="${prefix}-title ${prefix}-desc" `)
+    .replace(/(<svg [^>]*>)/, `$1${titles}`)
+    .replace(/\s*\n\s*/g, ' ');
+}
+
+const drawn = { wide: await draw(request.wide, 'wide'), narrow: await draw(request.narrow, 'narrow') };
+process.stdout.write(JSON.stringify(drawn));
