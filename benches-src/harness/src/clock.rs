@@ -1,9 +1,10 @@
 //! The clock around the laps, and nothing else between its two readings.
 
-use std::sync::mpsc;
+use std::sync::{LazyLock, mpsc};
+use std::time::Instant;
 
 use observation::Window;
-use rustix::time::{ClockId, clock_getres, clock_gettime};
+use rustix::time::{ClockId, clock_getres};
 
 use crate::counters::{self, Counters};
 
@@ -83,10 +84,10 @@ impl Running {
     }
 }
 
-/// The monotonic clock in nanoseconds.
+/// The monotonic clock in nanoseconds since this was first called.
 pub fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_nanos() as u64
 }
 
 /// The clock's stated resolution and the measured cost of reading it, both in nanoseconds.

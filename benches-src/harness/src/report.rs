@@ -30,14 +30,15 @@ pub fn unavailable_or_failed(mut observation: Observation, error: anyhow::Error)
     }
 }
 
-/// What there is to distrust about samples, given what one reading of the clock costs.
+/// What there is to distrust about samples, given what one reading of the clock costs. What stands before the colon is the
+/// same in every process that has the doubt.
 pub fn doubts(samples: &[Window], clock_cost_ns: f64) -> Vec<String> {
     const STEADY_WITHIN: f64 = 0.05;
     let mut doubts = Vec::new();
     let shortest = samples.iter().map(|s| s.elapsed_ns).min().unwrap_or(0) as f64;
     if shortest < 1000.0 * clock_cost_ns {
         doubts.push(format!(
-            "the shortest sample ({shortest} ns) is less than 1000 times the cost of reading the clock ({clock_cost_ns:.0} ns)"
+            "short samples: the shortest ({shortest} ns) is less than 1000 times the cost of reading the clock ({clock_cost_ns:.0} ns)"
         ));
     }
     let third = samples.len() / 3;
@@ -52,7 +53,7 @@ pub fn doubts(samples: &[Window], clock_cost_ns: f64) -> Vec<String> {
     }
     let steal: u64 = samples.iter().filter_map(|s| s.counters.get("system_steal_ticks")).sum();
     if steal > 0 {
-        doubts.push(format!("the hypervisor took {steal} clock ticks of CPU time away while sampling"));
+        doubts.push(format!("stolen CPU time: the hypervisor took {steal} clock ticks away while sampling"));
     }
     doubts
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -78,6 +79,21 @@ pub fn draw(project: &Project, request: &Request) -> Result<Drawn> {
     file.write_all(serde_json::to_string(&drawn)?.as_bytes())?;
     file.persist(&kept)?;
     Ok(drawn)
+}
+
+/// The picture outside a page, where no style sheet gives it colours: those of the light theme, on white.
+pub fn standalone(project: &Project, svg: &str) -> Result<String> {
+    let path = project.root().join("book/theme/book.css");
+    let css = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let variable = Regex::new(r"var\((--c-[a-z]+)\)").expect("a literal that is well formed");
+    let coloured = variable.replace_all(svg, |found: &Captures| {
+        // The first definition in the file is the light one.
+        let value = css.split_once(&format!("{}:", &found[1])).and_then(|(_, rest)| rest.split(';').next());
+        value.unwrap_or("#333").trim().to_owned()
+    });
+    let coloured =
+        coloured.replace("currentColor", "#333").replace("font-family=\"inherit\"", "font-family=\"sans-serif\"");
+    Ok(coloured.replacen("<svg ", "<svg style=\"background:#fff\" ", 1) + "\n")
 }
 
 fn node(folder: &Path, request: &str) -> Result<String> {

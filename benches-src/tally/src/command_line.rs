@@ -21,6 +21,9 @@ pub struct CommandLine {
     /// For whom to print
     #[arg(long, global = true, value_enum, env = "TALLY_FORM", default_value_t)]
     form: Form,
+    /// The page that is being printed, without its ending
+    #[arg(long, global = true, env = "TALLY_PAGE", hide = true)]
+    page: Option<String>,
     /// Short for --form json
     #[arg(long, global = true)]
     json: bool,
@@ -55,7 +58,7 @@ impl CommandLine {
             _ => {}
         }
         let machine = project.machine(&self.machine)?;
-        let view = View::new(project, machine)?;
+        let view = View::new(project, machine, self.page)?;
         let printed = match &self.verb {
             Verb::List(verb) => verb.print(&view, form),
             Verb::Table(verb) => verb.print(&view, form),

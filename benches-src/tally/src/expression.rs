@@ -239,9 +239,12 @@ mod tests {
 
     #[test]
     fn errors_say_where() {
-        for (text, wanted) in
-            [("", "character 1"), ("a b", "the end at character 3"), ("(a", "')' at character 3"), ("a[", "']'")]
-        {
+        for (text, wanted) in [
+            ("", "character 1"),
+            ("a b", "the end at character 3"),
+            ("(a", "')' at character 3"),
+            ("a[", "a placement or name=value at character 3"),
+        ] {
             let error = Expression::parse(text).unwrap_err().to_string();
             assert!(error.contains(wanted), "{text:?}: {error}");
         }

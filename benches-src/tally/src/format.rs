@@ -31,14 +31,19 @@ impl Scale {
     }
 }
 
-/// Three significant digits, but no digit of a whole number is lost, and nothing below a thousandth is told from zero.
+/// Three significant digits, but no digit of a whole number is lost, and never more than three decimals. What would then
+/// look like nothing, though it is something, is said to be less than a thousandth.
 pub fn number(value: f64) -> String {
-    format!("{value:.*}", decimals(value))
+    if is_tiny(value) { "<0.001".to_owned() } else { format!("{value:.*}", decimals(value)) }
+}
+
+fn is_tiny(value: f64) -> bool {
+    value != 0.0 && value.abs() < 0.0005
 }
 
 fn decimals(value: f64) -> usize {
     let magnitude = value.abs();
-    if magnitude < 0.0005 {
+    if magnitude == 0.0 {
         return 0;
     }
     // Rounding may carry into another digit: 9.999 is 10.0, not 10.00.
@@ -66,7 +71,7 @@ pub fn quantity(quantity: &Quantity) -> Shown {
     let unit = scale.map_or(String::new(), |scale| format!(" {}", scale.name));
     let interval = quantity.estimate.interval;
     Shown {
-        value: format!("{value:.places$}{unit}"),
+        value: if is_tiny(value) { number(value) + &unit } else { format!("{value:.places$}{unit}") },
         interval: interval.map(|(low, high)| format!("{:.places$}–{:.places$}", low / divide, high / divide)),
     }
 }
@@ -90,7 +95,7 @@ mod tests {
             (0.04567, "0.046"),
             (9.9996, "10.0"),
             (0.0, "0"),
-            (0.0001, "0"),
+            (0.0001, "<0.001"),
             (-3.456, "-3.46"),
         ] {
             assert_eq!(number(value), shown);

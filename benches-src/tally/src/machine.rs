@@ -235,7 +235,7 @@ fn hypervisor() -> Option<String> {
     if !flags.split_whitespace().any(|flag| flag == "hypervisor") {
         return Some("no".to_owned());
     }
-    Some(read("/sys/hypervisor/type").or_else(|| clock_hypervisor()).unwrap_or_else(|| "kind unknown".to_owned()))
+    Some(read("/sys/hypervisor/type").or_else(clock_hypervisor).unwrap_or_else(|| "kind unknown".to_owned()))
 }
 
 /// A guest's own clock source gives its host away.

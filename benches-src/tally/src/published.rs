@@ -2,9 +2,12 @@
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use crate::cell::Cell;
+use crate::expression::Expression;
+use crate::plan::select;
 use crate::project::Project;
 
 /// One publication.
@@ -92,6 +95,22 @@ impl Published {
     /// The figure of this id, with its publication.
     pub fn figure(&self, id: &str) -> Result<(&Publication, &Figure)> {
         self.figures().find(|(_, figure)| figure.id == id).with_context(|| format!("unknown published figure {id:?}"))
+    }
+
+    /// The figures that stand beside a cell, the smallest first.
+    pub fn beside(&self, cell: &Cell) -> Result<Vec<(&Publication, &Figure)>> {
+        let mut beside = Vec::new();
+        for (publication, figure) in self.figures() {
+            let Some(text) = &figure.beside else { continue };
+            let Expression::Leaf(selector) = Expression::parse(text)? else {
+                bail!("published figure {} stands beside one cell, not {text:?}", figure.id);
+            };
+            if select(std::slice::from_ref(cell), &selector).is_ok() {
+                beside.push((publication, figure));
+            }
+        }
+        beside.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+        Ok(beside)
     }
 
     /// Every figure with its publication.

@@ -198,10 +198,9 @@ impl Record {
     pub fn doubts(&self) -> Vec<String> {
         let mut counts = std::collections::BTreeMap::<&str, usize>::new();
         for doubt in self.runs.iter().filter_map(|run| run.observation.as_ref()).flat_map(|seen| &seen.doubts) {
-            // What stands before the first figure says which doubt it is.
-            let kind = doubt.split([':', '(']).next().unwrap_or(doubt).trim_end_matches(|c: char| c.is_ascii_digit());
-            let kind = kind.split(" took ").next().unwrap_or(kind);
-            *counts.entry(kind.trim()).or_default() += 1;
+            // What stands before the colon says which doubt it is.
+            let kind = doubt.split(':').next().unwrap_or(doubt);
+            *counts.entry(kind).or_default() += 1;
         }
         let say = |(doubt, count): (&str, usize)| format!("{doubt}: in {count} of {} processes", self.runs.len());
         counts.into_iter().map(say).collect()

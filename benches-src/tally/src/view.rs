@@ -25,6 +25,8 @@ pub struct View {
     pub published: Published,
     /// Whose numbers are shown.
     pub machine: Machine,
+    /// The page that is being printed, if it is one.
+    pub page: Option<String>,
     records: RefCell<HashMap<(String, String), Rc<Kept>>>,
 }
 
@@ -33,10 +35,10 @@ pub type Kept = Result<(Record, Freshness), Missing>;
 
 impl View {
     /// Reads plans and published figures; no record yet.
-    pub fn new(project: Project, machine: Machine) -> Result<Self> {
+    pub fn new(project: Project, machine: Machine, page: Option<String>) -> Result<Self> {
         let plans = Plans::load(&project)?;
         let published = Published::load(&project)?;
-        Ok(Self { project, plans, published, machine, records: RefCell::default() })
+        Ok(Self { project, plans, published, machine, page, records: RefCell::default() })
     }
 
     /// The record of an experiment on the machine that is shown.

@@ -131,6 +131,9 @@ fn expand(context: &PreprocessorContext, book: &mut Book, machine: &str) -> Resu
 fn expand_chapter(source: &std::path::Path, chapter: &mut Chapter) -> Result<()> {
     let Some(path) = &chapter.path else { return Ok(()) };
     let page = source.join(path);
+    let stem = path.file_stem().unwrap_or_default();
+    // SAFETY: as in `expand`: this process has one thread, and no directive is running now.
+    unsafe { env::set_var("TALLY_PAGE", stem) };
     let folder =
         page.parent().and_then(|folder| folder.to_str()).context("a chapter lies in a folder with a readable name")?;
     let expanded = CmdRun::run_on_content(&strict(&chapter.content), folder)?;

@@ -141,16 +141,16 @@ fn page(
         out += &render::boxed(&note);
     }
     out += "<div class=\"wide\">\n<table>\n";
-    out += &format!("<caption>{}</caption>\n", caption(view, plan, experiment, rows)?);
+    out += &format!("<caption><span>{}</span></caption>\n", caption(view, plan, experiment, rows)?);
     out += &head(scale, &experiment.per);
     out += "<tbody>\n";
     let mut placement = "";
     for row in rows {
         if row.cell.placement != placement {
             placement = &row.cell.placement;
-            out += &format!("<tr><th colspan=\"9\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
+            out += &format!("<tr><th colspan=\"10\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
         }
-        out += &page_row(plan, experiment, row, &shared, scale);
+        out += &page_row(view, plan, experiment, row, &shared, scale)?;
     }
     out += "</tbody>\n</table>\n</div>\n";
     out += &footnotes(record);
@@ -168,7 +168,7 @@ fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[Row]) -> R
         None => String::new(),
     };
     Ok(format!(
-        "{} {}Median per {} and its 95 % interval over rounds of fresh processes; {}.",
+        "{} {} Median per {} and its 95 % interval over rounds of fresh processes; {}.",
         html(&experiment.question),
         html(&of),
         html(&experiment.per),
@@ -180,7 +180,7 @@ fn head(scale: Scale, per: &str) -> String {
     let column = |text: &str| format!("<th scope=\"col\">{}</th>", html(text));
     let time = |text: &str| column(&format!("{text}, {}", scale.name));
     format!(
-        "<thead>\n<tr><th scope=\"col\">program</th>{}{}{}{}{}{}{}{}</tr>\n</thead>\n",
+        "<thead>\n<tr><th scope=\"col\">program</th>{}{}{}{}{}{}{}{}{}</tr>\n</thead>\n",
         time(&format!("one {per}")),
         time("beyond I/O"),
         column(COUNTERS[0].1),
@@ -189,40 +189,43 @@ fn head(scale: Scale, per: &str) -> String {
         time(COUNTERS[3].1),
         column(COUNTERS[4].1),
         column("rounds"),
+        time("published"),
     )
 }
 
-fn page_row(plan: &Plan, experiment: &Experiment, row: &Row, shared: &[String], scale: Scale) -> String {
+fn page_row(
+    view: &View,
+    plan: &Plan,
+    experiment: &Experiment,
+    row: &Row,
+    shared: &[String],
+    scale: Scale,
+) -> Result<String> {
     let listing = format!("{}.md#{}", plan.chapter, row.cell.program);
-    let first = format!(
-        "<tr id=\"{}\"><th scope=\"row\"><a href=\"{listing}\">{}</a></th>",
-        render::row_anchor(experiment, &row.cell),
-        html(&row.cell.label(shared))
-    );
+    let anchor = render::row_anchor(experiment, &row.cell);
+    let label = html(&row.cell.label(shared));
+    let first = format!("<tr id=\"{anchor}\"><th scope=\"row\"><a href=\"{listing}\">{label}</a></th>");
     if let Err(missing) = &row.elapsed {
-        return format!(
-            "{first}<td colspan=\"8\" class=\"none\">{} {}</td></tr>\n",
-            render::boxed_inline(missing),
-            html(&missing.reason)
-        );
+        let (word, reason) = (render::boxed_inline(missing), html(&missing.reason));
+        return Ok(format!("{first}<td colspan=\"9\" class=\"none\">{word} {reason}</td></tr>\n"));
     }
     let time = |measured: &Measured| shown(measured, |quantity| scaled(quantity, scale));
-    let count = |measured: &Measured| shown(measured, |quantity| html(&format::quantity(quantity).value));
-    let beyond = row.beyond.as_ref().map_or("<td></td>".to_owned(), time);
-    let counters: Vec<String> = row
-        .counters
-        .iter()
-        .zip(COUNTERS)
-        .map(|(measured, (name, _))| {
-            if name.ends_with("_ns") {
-                shown(measured, |quantity| html(&scale.show(quantity.estimate.median)))
-            } else {
-                count(measured)
-            }
+    let counter = |(measured, (name, _)): (&Measured, (&str, &str))| {
+        shown(measured, |quantity| match name.ends_with("_ns") {
+            true => html(&scale.show(quantity.estimate.median)),
+            false => html(&format::quantity(quantity).value),
         })
-        .collect();
-    let rounds = row.elapsed.as_ref().map_or(String::new(), |quantity| quantity.estimate.rounds.to_string());
-    format!("{first}{}{beyond}{}<td>{rounds}</td></tr>\n", time(&row.elapsed), counters.concat())
+    };
+    let beyond = row.beyond.as_ref().map_or("<td></td>".to_owned(), time);
+    let counters: String = row.counters.iter().zip(COUNTERS).map(counter).collect();
+    let rounds = row.elapsed.as_ref().map_or(0, |quantity| quantity.estimate.rounds);
+    let published = view.published.beside(&row.cell)?;
+    let published = published.iter().map(|(_, figure)| {
+        format!("{} <span class=\"interval\">{}</span>", html(&scale.show(figure.value)), html(&figure.label))
+    });
+    let published: String = published.collect();
+    let elapsed = time(&row.elapsed);
+    Ok(format!("{first}{elapsed}{beyond}{counters}<td>{rounds}</td><td>{published}</td></tr>\n"))
 }
 
 fn shown(measured: &Measured, show: impl Fn(&Quantity) -> String) -> String {

@@ -1,0 +1,100 @@
+//! Snapshots of everything that is printed, in each form, from a record that is always the same.
+
+mod support;
+
+use support::{Fake, succeed};
+
+/// A project with a record that does not change from day to day.
+fn recorded() -> Fake {
+    let fake = Fake::new();
+    succeed(fake.measure(&[]));
+    let mut record = String::new();
+    for line in fake.record().lines() {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        if let Some(header) = line.get_mut("header") {
+            header["revision"] = "0123456789ab".into();
+            header["before"]["time"] = "2026-11-20T10:00:00Z".into();
+            header["before"]["load"] = 0.0.into();
+            header["before"]["steal_ticks"] = 0.into();
+            header["machine"] = serde_json::json!({
+                "known": { "CPU": "A CPU", "CPUs allowed": "0-1", "kernel": "6.1", "virtual machine": "KVM" },
+                "unavailable": { "microcode": "/proc/cpuinfo does not say" },
+            });
+        }
+        // A few percent up and down, so that there is an interval to print.
+        if let Some(run) = line.get_mut("run") {
+            let wobble = run["round"].as_u64().unwrap() * 5 + run["cell"].as_u64().unwrap() * 3;
+            for sample in run.pointer_mut("/observation/samples").unwrap().as_array_mut().unwrap() {
+                let elapsed = sample["elapsed_ns"].as_u64().unwrap();
+                sample["elapsed_ns"] = (elapsed * (97 + wobble % 6) / 100).into();
+            }
+        }
+        if let Some(end) = line.get_mut("end") {
+            end["after"]["steal_ticks"] = 3.into();
+            end["after"]["throttled"] = serde_json::Value::Null;
+            end["headline_half_width"] = 0.031.into();
+        }
+        record += &(line.to_string() + "\n");
+    }
+    fake.write("data/machines/a-machine/chapter/pair.jsonl", &record);
+    fake
+}
+
+#[test]
+fn printed_forms() {
+    let fake = recorded();
+    for verb in [
+        &["value", "slow[free] / fast[free]"][..],
+        &["value", "slow[one-cpu]"],
+        &["table", "pair"],
+        &["claim", "T1"],
+        &["claim"],
+        &["list"],
+        &["list", "slow"],
+        &["list", "--machines"],
+        &["list", "--shown"],
+    ] {
+        for form in ["text", "page", "json"] {
+            let printed = fake.print(&[verb, &["--machine", "a-machine", "--form", form]].concat());
+            let name = format!("{} {form}", verb.join(" ")).replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+            insta::assert_snapshot!(name, printed);
+        }
+    }
+    insta::assert_snapshot!("chart-rows", fake.print(&["chart", "pair", "dots", "--machine", "a-machine"]));
+    insta::assert_snapshot!("csv", fake.read("book/src/generated/a-machine/chapter/pair.csv"));
+}
+
+#[test]
+fn check_finds_what_does_not_agree() {
+    let fake = recorded();
+    let page = |directive: &str| {
+        format!(
+            "# Chapter\n\n### fast\n\n{{{{#include ../../benches-src/chapter/src/bin/fast.rs}}}}\n\n### slow\n\n\
+             {{{{#include ../../benches-src/chapter/src/bin/slow.rs}}}}\n\n<!-- cmdrun {directive} -->\n"
+        )
+    };
+    fake.write("book/src/chapter.md", &page("tally table pair"));
+    assert_eq!(fake.print(&["check"]), "plans, listings, pages and records agree\n");
+    for (directive, reason) in [
+        ("tally table nothing", "unknown experiment"),
+        ("tally value nobody", "unknown program"),
+        ("tally measure", "a directive only prints"),
+        ("rm -r .", "a directive calls tally"),
+    ] {
+        fake.write("book/src/chapter.md", &page(directive));
+        let said = support::fail(fake.tally(&["check"]));
+        assert!(said.contains("book/src/chapter.md, line 11") && said.contains(reason), "{said}");
+    }
+    fake.write("book/src/chapter.md", &page("tally table pair"));
+    fake.write("benches-src/chapter/src/bin/slow.rs", "fn main() {}");
+    fake.write("benches-src/chapter/src/bin/third.rs", "//! One operation: nothing.\n");
+    let said = support::fail(fake.tally(&["check"]));
+    for wrong in [
+        "slow.rs does not begin with a //! line",
+        "third.rs is in no experiment",
+        "does not include benches-src/chapter/src/bin/third.rs",
+        "a-machine/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs",
+    ] {
+        assert!(said.contains(wrong), "{said}");
+    }
+}

@@ -1,0 +1,337 @@
+//! Measuring through the real executable, with shell scripts for programs: what goes well, and all that can go wrong.
+
+mod support;
+
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use support::{Fake, PLAN, fail, observation, succeed};
+
+#[test]
+fn measures_once_and_then_only_what_has_changed() {
+    let fake = Fake::new();
+    succeed(fake.measure(&[]));
+    let record = fake.record();
+    assert_eq!(record.lines().count(), 1 + 6 * 3 + 1, "a header, six rounds of three cells, an end");
+    assert!(!fake.path("data/local/chapter/pair.jsonl.partial").exists());
+
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[]}\n");
+    assert_eq!(fake.record(), record);
+    fake.write("book/src/chapter.md", "# Other prose\n");
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[]}\n");
+
+    fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
+    let page = fake.print(&["table", "pair", "--form", "page"]);
+    assert!(page.contains("<strong>stale</strong>") && page.contains("chapter/src/bin/slow.rs"), "{page}");
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n");
+    assert!(!fake.print(&["table", "pair", "--form", "page"]).contains("stale"));
+
+    fake.write("benches-src/Cargo.lock", "# another dependency");
+    assert!(fake.print(&["table", "pair", "--form", "page"]).contains("<strong>older</strong>"));
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n");
+}
+
+#[test]
+fn numbers_come_out_as_they_went_in() {
+    let fake = Fake::new();
+    succeed(fake.measure(&[]));
+    let value: serde_json::Value =
+        serde_json::from_str(&fake.print(&["value", "slow", "--placement", "free", "--json"])).unwrap();
+    assert_eq!(value["median_ns"], 2000.0);
+    assert_eq!((&value["low_ns"], &value["high_ns"], &value["rounds"]), (&2000.0.into(), &2000.0.into(), &6.into()));
+    assert_eq!((&value["machine"], &value["state"]), (&"local".into(), &"fresh".into()));
+    let ratio: serde_json::Value =
+        serde_json::from_str(&fake.print(&["value", "slow[free]", "--over", "fast[free]", "--json"])).unwrap();
+    assert_eq!(ratio["median"], 2.0);
+    assert!(fake.print(&["claim", "T1"]).contains("holds"));
+    assert!(fake.print(&["value", "slow[one-cpu]"]).contains("full only"));
+}
+
+#[test]
+fn a_full_record_satisfies_a_quick_build() {
+    let fake = Fake::with_plan(&PLAN.replace("full = { placement = [\"free\", \"one-cpu\"], size = [3] }\n", ""));
+    succeed(fake.measure(&["--effort", "full"]));
+    assert_eq!(succeed(fake.measure(&["--effort", "quick", "--json"])), "{\"measured\":[]}\n");
+    assert_eq!(fake.record().lines().count(), 1 + 20 * 3 + 1);
+}
+
+#[test]
+fn a_noisy_headline_doubles_the_rounds_once() {
+    let fake = Fake::new();
+    let (first, second) = (observation("slow", 2000), observation("slow", 3000));
+    fake.program("slow", &format!("if [ $(($$ % 2)) = 0 ]; then {first}; else {second}; fi"));
+    // Every process takes several process ids, so whether one is even is as good as a coin; all alike are tried again.
+    for _ in 0..5 {
+        succeed(fake.measure(&["--again"]));
+        if fake.record().contains("\"doubled\":true") {
+            assert_eq!(fake.record().lines().count(), 1 + 12 * 3 + 1);
+            return;
+        }
+    }
+    panic!("five sessions of a coin that always fell on the same side");
+}
+
+#[test]
+fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
+    let fake = Fake::new();
+    for (script, reason) in [
+        ("echo 'out of luck' >&2; kill -SEGV $$", "ended by signal 11. out of luck"),
+        ("echo 'thread panicked' >&2; exit 101", "exit status 101. thread panicked"),
+        ("sleep 60", "gave no answer within 2 s"),
+        ("echo nonsense", "no observation"),
+        (
+            "echo '{\"program\":\"chapter/other\",\"parameters\":{},\"placement\":\"free\"}'",
+            "reported on chapter/other",
+        ),
+    ] {
+        // Two seconds for every run that hangs: one round is enough to see it.
+        fake.program("slow", script);
+        succeed(fake.measure(&["--again", "--effort", "test"]));
+        let record = fake.record().replace("\"effort\":\"test\"", "\"effort\":\"quick\"");
+        fake.write("data/local/chapter/pair.jsonl", &record);
+        let slow = fake.print(&["value", "slow[free]"]);
+        assert!(slow.contains("failed") && slow.contains(reason), "{script}: {slow}");
+        assert!(
+            fake.print(&["value", "fast[free]"]).contains("1000 ns")
+                || fake.print(&["value", "fast[free]"]).contains("1.00 µs")
+        );
+        let page = fake.print(&["table", "pair", "--form", "page"]);
+        assert!(page.contains("class=\"missing\"") && page.contains("1.00"), "{page}");
+    }
+}
+
+#[test]
+fn what_is_unavailable_says_why_on_the_page() {
+    let fake = Fake::new();
+    fake.program(
+        "slow",
+        r#"echo '{"program":"chapter/slow","parameters":{"size":3},"placement":"free","unavailable":{"elapsed":"it needs <b>wings</b>"}}'"#,
+    );
+    succeed(fake.measure(&[]));
+    let page = fake.print(&["claim", "T1", "--form", "page"]);
+    assert!(page.contains("not measured") && page.contains("because it needs &#60;b&#62;wings"), "{page}");
+}
+
+#[test]
+fn killed_in_the_middle_it_goes_on_and_nothing_is_lost() {
+    for signal in ["-KILL", "-INT", "-TERM"] {
+        let fake = Fake::new();
+        fake.program("slow", &format!("sleep 0.2; {}", observation("slow", 2000)));
+        let mut tally = fake.measure(&[]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let partial = fake.path("data/local/chapter/pair.jsonl.partial");
+        let lines = || std::fs::read_to_string(&partial).unwrap_or_default().lines().count();
+        while lines() < 6 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert!(Command::new("kill").args([signal, &tally.id().to_string()]).status().unwrap().success());
+        let ended = tally.wait_with_output_and_status();
+        assert!(!ended.0, "{signal}");
+        if signal != "-KILL" {
+            assert!(ended.1.contains("kept in") && ended.1.contains("Run again to go on"), "{}", ended.1);
+        }
+        let kept = std::fs::read_to_string(&partial).unwrap();
+        assert!(kept.lines().count() >= 6);
+
+        let said = {
+            let output = fake.measure(&[]).output().unwrap();
+            assert!(output.status.success());
+            String::from_utf8(output.stderr).unwrap()
+        };
+        assert!(said.contains("going on with chapter/pair"), "{said}");
+        let record = fake.record();
+        let whole_lines = &kept[..=kept.rfind('\n').unwrap()];
+        assert!(record.starts_with(whole_lines), "{signal}: what was measured before stays as it was");
+        let value: serde_json::Value = serde_json::from_str(&fake.print(&["value", "slow[free]", "--json"])).unwrap();
+        assert_eq!(value["rounds"], 6, "{signal}: six complete rounds, beside the one that was interrupted");
+    }
+}
+
+trait WaitWithOutput {
+    fn wait_with_output_and_status(&mut self) -> (bool, String);
+}
+
+impl WaitWithOutput for std::process::Child {
+    fn wait_with_output_and_status(&mut self) -> (bool, String) {
+        use std::io::Read;
+        let status = self.wait().unwrap();
+        let mut said = String::new();
+        self.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (status.success(), said)
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_the_session_goes_on_afterwards() {
+    let fake = Fake::new();
+    // A limit on the size of files stands for a disk without room; the signal that comes with it is ignored.
+    let tally = env!("CARGO_BIN_EXE_tally");
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &format!("trap '' XFSZ; ulimit -f 12; exec {tally} measure --programs programs")]);
+    limited.current_dir(fake.root()).env("TMPDIR", fake.root());
+    let said = fail(limited);
+    assert!(
+        said.contains("cannot write") && said.contains("pair.jsonl.partial") && said.contains("Make room"),
+        "{said}"
+    );
+    succeed(fake.measure(&[]));
+    assert!(fake.print(&["value", "slow[free] / fast[free]"]).starts_with("2.00"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let fake = Fake::new();
+    fake.write("data/local", "a file where the folder should be");
+    let said = fail(fake.measure(&[]));
+    assert!(said.contains("data/local") && said.contains("writable"), "{said}");
+}
+
+#[test]
+fn records_that_cannot_be_read_are_boxed_put_aside_and_measured_again() {
+    for (name, damage) in [
+        ("truncated", (|text: &str| text[..text.len() - 30].to_owned()) as fn(&str) -> String),
+        ("corrupt", |text| text.replacen("\"run\"", "\"ruin\"", 1)),
+        ("older", |text| text.replacen("\"format\":1", "\"format\":0", 1)),
+        ("empty", |_| String::new()),
+    ] {
+        let fake = Fake::new();
+        succeed(fake.measure(&[]));
+        let damaged = damage(&fake.record());
+        fake.write("data/local/chapter/pair.jsonl", &damaged);
+        let page = fake.print(&["table", "pair", "--form", "page"]);
+        assert!(
+            page.contains("<strong>unreadable</strong>") && page.contains("cargo tally measure pair"),
+            "{name}: {page}"
+        );
+        assert!(!page.contains(&fake.root().display().to_string()), "where the checkout lies is nobody's business");
+        assert!(fake.print(&["value", "slow[free]"]).contains("unreadable"), "{name}");
+        assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n");
+        assert_eq!(fake.read("data/local/chapter/pair.jsonl.unreadable"), damaged, "{name}: nothing is lost");
+        assert!(fake.print(&["value", "slow[free]"]).contains("2.00 µs"));
+    }
+}
+
+#[test]
+fn plans_with_mistakes_are_refused_with_place_and_reason() {
+    for (from, to, reason) in [
+        (
+            "program = \"fast\"",
+            "program = \"fats\"",
+            "unknown program \"fats\": there is no benches-src/chapter/src/bin/fats.rs",
+        ),
+        ("placement = [\"free\"], size", "placement = [\"moon\"], size", "unknown placement \"moon\""),
+        ("beyond = \"fast\"", "beyond = \"nothing\"", "unknown baseline \"nothing\""),
+        ("slow[free] / fast[free]\"\ntwins", "slow[free] / \"\ntwins", "expected a program"),
+        ("question =", "query =", "unknown field `query`"),
+    ] {
+        let fake = Fake::with_plan(&PLAN.replacen(from, to, 1));
+        let said = fail(fake.tally(&["list"]));
+        assert!(said.contains("benches-src/chapter/plan.toml") && said.contains(reason), "{said}");
+    }
+}
+
+#[test]
+fn a_parameter_that_the_program_does_not_take_is_found_before_anything_is_timed() {
+    let fake = Fake::new();
+    fake.raw_program("slow", "echo \"error: unexpected argument '--size' found\" >&2; exit 2");
+    let said = fail(fake.measure(&[]));
+    assert!(said.contains("plan.toml") && said.contains("'--size'"), "{said}");
+    assert!(!fake.path("data/local").exists());
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_known_ones() {
+    let fake = Fake::new();
+    for (arguments, reason) in [
+        (&["value", "nobody"][..], "unknown program \"nobody\"; there are: fast, slow"),
+        (&["value", "slow[moon]"], "there is no cell slow[moon]"),
+        (&["table", "nothing"], "unknown experiment \"nothing\"; there are: pair"),
+        (&["claim", "C99"], "unknown claim \"C99\"; there are: T1"),
+        (&["list", "--machine", "moon"], "unknown machine \"moon\"; there are: local, reference"),
+        (&["measure", "--effort", "heroic"], "quick, full"),
+        (&["measure", "nothing"], "unknown experiment"),
+        (&["value", "slow", "--placement", "moon"], "unknown placement"),
+    ] {
+        let said = fail(fake.tally(arguments));
+        assert!(said.contains(reason), "{arguments:?}: {said}");
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut lost = fake.tally(&["list"]);
+    lost.current_dir(elsewhere.path());
+    assert!(fail(lost).contains("in no checkout of the book"));
+}
+
+#[test]
+fn a_test_run_never_becomes_a_result() {
+    let fake = Fake::new();
+    succeed(fake.measure(&["--effort", "test"]));
+    for form in ["text", "page"] {
+        for command in [&["value", "slow[free]"][..], &["table", "pair"], &["claim", "T1"]] {
+            let printed = fake.print(&[command, &["--form", form]].concat());
+            assert!(printed.contains("test run"), "{printed}");
+            assert!(!printed.contains("2.00 µs"), "{printed}");
+        }
+    }
+    assert!(fail(fake.tally(&["export", "a-machine"])).contains("test run"));
+}
+
+#[test]
+fn hostile_text_in_a_record_stays_text() {
+    let fake = Fake::new();
+    let hostile = "<script>alert(1)</script> --> <!-- cmdrun touch pwned --> {{#include x}} | a\\nb";
+    fake.program("slow", &format!("printf '%s\\n' '{hostile}' >&2; exit 1"));
+    succeed(fake.measure(&[]));
+    let record = fake.record().replacen("\"CPU\":\"", &format!("\"CPU\":\"{hostile}"), 1);
+    fake.write("data/local/chapter/pair.jsonl", &record);
+    for command in [
+        &["table", "pair"][..],
+        &["claim", "T1"],
+        &["claim"],
+        &["list", "--machines"],
+        &["list", "--shown"],
+        &["value", "slow[free]"],
+    ] {
+        let page = fake.print(&[command, &["--form", "page"]].concat());
+        for mark in ["<script", "-->", "<!--", "{{#", "\n\n"] {
+            assert!(!page.contains(mark), "{command:?} let {mark:?} through: {page}");
+        }
+    }
+}
+
+#[test]
+fn only_one_measures_at_a_time() {
+    let fake = Fake::new();
+    fake.program("slow", &format!("sleep 0.1; {}", observation("slow", 2000)));
+    let mut first = fake.measure(&[]).spawn().unwrap();
+    while !fake.path("data/local/chapter/pair.jsonl.partial").exists() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let second = fake.measure(&[]).output().unwrap();
+    assert!(first.wait().unwrap().success());
+    assert!(String::from_utf8_lossy(&second.stderr).contains("something else is measuring"));
+    assert!(second.status.success());
+}
+
+#[test]
+fn export_takes_what_is_allowed_and_refuses_what_is_private() {
+    let fake = Fake::new();
+    assert!(fail(fake.tally(&["export", "a-machine"])).contains("no local records"));
+    succeed(fake.measure(&[]));
+    for slug in ["", "Local", "local", "reference", "../x", "a--b"] {
+        assert!(fail(fake.tally(&["export", slug])).contains("no name for a machine"), "{slug}");
+    }
+    let with_secret = fake.record().replacen("\"known\":{", "\"known\":{\"host name\":\"arthur-dent\",", 1);
+    fake.write("data/local/chapter/pair.jsonl", &with_secret);
+    succeed(fake.tally(&["export", "a-machine"]));
+    let exported = fake.read("data/machines/a-machine/chapter/pair.jsonl");
+    assert!(!exported.contains("arthur-dent"));
+    let shown = |machine: &str| fake.print(&["value", "slow[free]", "--machine", machine]);
+    assert_eq!(shown("a-machine"), shown("local"));
+
+    let private = fake.record().replacen("no steady state", "/home/arthur-dent no steady state", 1);
+    fake.write("data/local/chapter/pair.jsonl", &private);
+    let mut export = fake.tally(&["export", "a-machine"]);
+    export.env("HOME", "/home/arthur-dent");
+    assert!(fail(export).contains("/home/arthur-dent"));
+    assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), exported, "what was there stays");
+}

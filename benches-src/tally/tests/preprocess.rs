@@ -1,0 +1,125 @@
+//! The preprocessors, spoken to as mdBook 0.5 does.
+
+mod support;
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use mdbook_preprocessor::book::{Book, BookItem, Chapter};
+use serde_json::{Value, json};
+use support::{Fake, fail, succeed};
+
+/// Hands a book of one chapter to a preprocessor.
+fn preprocess(fake: &Fake, which: &str, settings: Value, content: &str) -> Output {
+    let chapter = Chapter::new("Chapter", content.to_owned(), "chapter.md", Vec::new());
+    let mut book = Book::new();
+    book.push_item(chapter);
+    let context = json!({
+        "root": fake.root(),
+        "config": { "book": { "src": "book/src" }, "preprocessor": { "measure": settings } },
+        "renderer": "html",
+        "mdbook_version": "0.5.4",
+    });
+    let mut command = fake.tally(&["preprocess", which]);
+    command.env("TALLY_PROGRAMS", fake.path("programs"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(json!([context, book]).to_string().as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// The chapter as it came back.
+fn content(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let book: Book = serde_json::from_slice(&output.stdout).unwrap();
+    match book.iter().next() {
+        Some(BookItem::Chapter(chapter)) => chapter.content.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn errors(output: &Output) -> String {
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn supports(fake: &Fake, renderer: &str) -> Command {
+    fake.tally(&["preprocess", "cmdrun", "supports", renderer])
+}
+
+#[test]
+fn only_html_is_supported() {
+    let fake = Fake::new();
+    succeed(supports(&fake, "html"));
+    fail(supports(&fake, "epub"));
+}
+
+#[test]
+fn measures_then_expands_and_measures_nothing_when_only_prose_changes() {
+    let fake = Fake::new();
+    let page = "A slow step takes <!-- cmdrun tally value \"slow[free]\" --> here.\n\n<!-- cmdrun tally table pair -->\n\nEnd.\n";
+    let settings = json!({ "effort": "quick", "show": "local" });
+    assert_eq!(content(&preprocess(&fake, "measure", settings.clone(), page)), page, "measuring prints no page");
+    let record = fake.record();
+    let expanded = content(&preprocess(&fake, "cmdrun", settings.clone(), page));
+    assert!(expanded.starts_with("A slow step takes <a class=\"value\""), "{expanded}");
+    assert!(expanded.contains(">2.00 µs</a>") && expanded.contains("here.\n\n<div"), "{expanded}");
+    assert!(expanded.contains("<table>") && expanded.ends_with("End.\n"));
+
+    preprocess(&fake, "measure", settings, "other prose");
+    assert_eq!(fake.record(), record);
+}
+
+#[test]
+fn with_effort_never_nothing_is_measured_and_pages_say_so() {
+    let fake = Fake::new();
+    let settings = json!({ "effort": "never" });
+    content(&preprocess(&fake, "measure", settings.clone(), ""));
+    assert!(!fake.path("data/local").exists());
+    let page = content(&preprocess(&fake, "cmdrun", settings, "<!-- cmdrun tally table pair -->\n"));
+    assert!(page.contains("<strong>not measured</strong>") && page.contains("cargo tally measure pair"), "{page}");
+}
+
+#[test]
+fn a_directive_that_fails_fails_the_build_and_names_chapter_and_command() {
+    let fake = Fake::new();
+    let settings = json!({ "effort": "never" });
+    for (directive, reason) in [
+        ("tally value nobody", "unknown program"),
+        ("tally claim C99", "unknown claim"),
+        ("tally dance", "unrecognized subcommand"),
+        ("false", "returned exit code 1"),
+        ("no-such-command", "returned exit code 127"),
+    ] {
+        let page = format!("Text <!-- cmdrun {directive} --> text.\n");
+        let said = errors(&preprocess(&fake, "cmdrun", settings.clone(), &page));
+        assert!(said.contains("chapter.md") && said.contains(directive) && said.contains(reason), "{said}");
+    }
+}
+
+#[test]
+fn settings_with_mistakes_are_refused() {
+    let fake = Fake::new();
+    let refused = |settings: Value| errors(&preprocess(&fake, "measure", settings, ""));
+    assert!(refused(json!({ "effort": "heroic" })).contains("unknown effort \"heroic\""));
+    assert!(refused(json!({ "show": "moon" })).contains("unknown machine \"moon\""));
+}
+
+#[test]
+fn without_node_a_warning_is_given_and_the_place_of_a_chart_says_so() {
+    let fake = Fake::new();
+    for file in ["draw.mjs", "config.json", "package-lock.json"] {
+        fake.write(&format!("book/charts/{file}"), "{}");
+    }
+    for name in ["dots", "dots-narrow"] {
+        fake.write(&format!("book/charts/{name}.vl.json"), "{\"data\": {\"name\": \"rows\"}}");
+    }
+    succeed(fake.measure(&[]));
+    let mut chart = fake.tally(&["chart", "pair", "dots", "--form", "page"]);
+    chart.env("PATH", "/nowhere");
+    let output = chart.output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Node.js 20 or newer was not found"));
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.contains("<strong>no chart</strong>") && page.contains("2.00 µs"), "{page}");
+}

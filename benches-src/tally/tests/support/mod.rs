@@ -1,0 +1,207 @@
+//! A small project of its own in a temporary folder, whose programs are shell scripts.
+
+#![allow(dead_code, reason = "each test uses its part of this")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A project and its programs.
+pub struct Fake {
+    folder: tempfile::TempDir,
+}
+
+/// The plan that most tests use: two programs and an A/A pair.
+pub const PLAN: &str = r#"
+[[experiment]]
+name = "pair"
+question = "Which is faster?"
+prediction = "The fast one."
+per = "step"
+headline = "slow[free] / fast[free]"
+twins = ["slow[free]"]
+limit_seconds = 2
+caption = "A slow step takes {slow[free]}, {slow[free] / fast[free]} times a fast one."
+
+[[experiment.cells]]
+program = "fast"
+kind = "baseline"
+quick = { placement = ["free"], size = [3] }
+
+[[experiment.cells]]
+program = "slow"
+kind = "thread"
+beyond = "fast"
+quick = { placement = ["free"], size = [3] }
+full = { placement = ["free", "one-cpu"], size = [3] }
+
+[[claim]]
+id = "T1"
+sentence = "Slow takes twice as long."
+source = "elsewhere"
+experiment = "pair"
+
+[[claim.part]]
+name = "slow over fast"
+quantity = "slow[free] / fast[free]"
+published = "twice"
+no_effect = "1"
+
+[claim.conclusion]
+holds = "It does: {slow[free] / fast[free]}."
+shifted = "It takes longer, by {slow[free] / fast[free]}."
+does-not-hold = "It does not: {slow[free] / fast[free]}."
+inconclusive = "Nobody knows: {slow[free] / fast[free]}."
+"#;
+
+const PUBLISHED: &str = r#"
+title = "Elsewhere"
+url = "https://example.org/elsewhere"
+date = "2020"
+
+[[figure]]
+id = "twice"
+value = 2
+unit = "ratio"
+label = "2020"
+machine = "a laptop"
+
+[[figure]]
+id = "slow-step"
+value = 1900
+unit = "ns"
+label = "2020"
+machine = "a laptop"
+beside = "slow[free]"
+"#;
+
+impl Fake {
+    /// A project with this plan.
+    pub fn with_plan(plan: &str) -> Self {
+        let fake = Self { folder: tempfile::tempdir().unwrap() };
+        for (path, text) in [
+            ("book.toml", "[book]\nsrc = \"book/src\"\n"),
+            ("rust-toolchain.toml", ""),
+            (".cargo/config.toml", ""),
+            ("benches-src/Cargo.toml", ""),
+            ("benches-src/Cargo.lock", ""),
+            ("benches-src/harness/Cargo.toml", ""),
+            ("benches-src/harness/src/lib.rs", ""),
+            ("benches-src/observation/src/lib.rs", ""),
+            ("benches-src/chapter/Cargo.toml", ""),
+            ("benches-src/chapter/src/lib.rs", ""),
+            ("benches-src/chapter/src/bin/fast.rs", "//! One operation: a fast step.\n"),
+            ("benches-src/chapter/src/bin/slow.rs", "//! One operation: a slow step.\n"),
+            ("benches-src/chapter/plan.toml", plan),
+            ("data/published/elsewhere.toml", PUBLISHED),
+            ("data/machines/.keep", ""),
+            ("book/src/chapter.md", "# Chapter\n"),
+        ] {
+            fake.write(path, text);
+        }
+        fake.program("fast", &observation("fast", 1000));
+        fake.program("slow", &observation("slow", 2000));
+        fake
+    }
+
+    /// The usual project.
+    pub fn new() -> Self {
+        Self::with_plan(PLAN)
+    }
+
+    /// Its root.
+    pub fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A path in it.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root().join(path)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Reads a file.
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    /// Puts a shell script in the place of a program. It is asked for its work once before it is timed, and then does nothing.
+    pub fn program(&self, name: &str, script: &str) {
+        let once = "case \"$*\" in *--once*) exit 0;; esac\n";
+        self.raw_program(name, &format!("{once}{script}"));
+    }
+
+    /// The same without the answer to `--once`.
+    pub fn raw_program(&self, name: &str, script: &str) {
+        let path = format!("programs/{name}");
+        self.write(&path, &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(self.path(&path), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The command `tally …` in this project.
+    pub fn tally(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
+        command.args(arguments).current_dir(self.root()).env("TMPDIR", self.root());
+        for inherited in ["TALLY_FORM", "TALLY_MACHINE", "TALLY_PAGE"] {
+            command.env_remove(inherited);
+        }
+        command
+    }
+
+    /// The command `tally measure` with the scripts as programs.
+    pub fn measure(&self, arguments: &[&str]) -> Command {
+        let mut command = self.tally(&["measure", "--programs", "programs"]);
+        command.args(arguments);
+        command
+    }
+
+    /// What `tally …` prints; it must succeed.
+    pub fn print(&self, arguments: &[&str]) -> String {
+        succeed(self.tally(arguments))
+    }
+
+    /// The record that was measured.
+    pub fn record(&self) -> String {
+        self.read("data/local/chapter/pair.jsonl")
+    }
+}
+
+/// A script that prints an observation whose operations take so many nanoseconds.
+pub fn observation(program: &str, ns: u64) -> String {
+    let window = |operations: u64| {
+        format!(
+            r#"{{"operations":{operations},"elapsed_ns":{},"counters":{{"voluntary_switches":{operations},"user_ns":10,"system_ns":20}}}}"#,
+            ns * operations
+        )
+    };
+    format!(
+        r#"echo '{{"program":"chapter/{program}","parameters":{{"size":3}},"placement":"free","samples":[{},{}],"doubts":["no steady state: 1 against 2"]}}'"#,
+        window(1000),
+        window(1000)
+    )
+}
+
+/// Runs a command that must succeed; its standard output.
+pub fn succeed(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}\n{}", errors(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs a command that must fail; its standard error.
+pub fn fail(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    assert!(!output.status.success(), "{command:?} succeeded\n{}", String::from_utf8_lossy(&output.stdout));
+    errors(&output)
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

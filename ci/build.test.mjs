@@ -1,0 +1,103 @@
+// The whole way through the real mdBook: builds that go well, builds that must not, and what a warm build does.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { build, copyOfCheckout, pages } from './site.mjs';
+
+const checkout = copyOfCheckout();
+const record = join(checkout, 'data/local/switch-cost/socket.jsonl');
+const page = (site, name) => readFileSync(join(site, `${name}.html`), 'utf8');
+
+test('a fresh checkout measures and renders, and a test run shows none of its figures', () => {
+  const { status, output, site } = build(checkout, { effort: 'test' });
+  assert.equal(status, 0, output);
+  assert.match(output, /measuring switch-cost\/socket/);
+  for (const name of pages(site)) {
+    const html = readFileSync(join(site, name), 'utf8');
+    for (const mark of ['{{#', 'cmdrun error', '<!-- cmdrun', '<code class="language-rust ignore"></code>']) {
+      assert.ok(!html.includes(mark), `${name} contains ${mark}`);
+    }
+  }
+  const chapter = page(site, 'switch-cost');
+  assert.match(chapter, /test run/);
+  assert.doesNotMatch(chapter, /class="value"/, 'a figure of a test run is shown as a result');
+});
+
+test('a second build measures nothing, and neither does one after a change of prose', () => {
+  const before = readFileSync(record, 'utf8');
+  appendFileSync(join(checkout, 'book/src/method.md'), '\nA new sentence.\n');
+  const { status, output, site } = build(checkout, { effort: 'test' });
+  assert.equal(status, 0, output);
+  assert.match(output, /nothing to measure/);
+  assert.equal(readFileSync(record, 'utf8'), before);
+  assert.match(page(site, 'method'), /A new sentence/);
+});
+
+test('a listing that was changed after measuring is boxed as stale', () => {
+  appendFileSync(join(checkout, 'benches-src/switch-cost/src/bin/loop-socket.rs'), '// changed\n');
+  const { status, output, site } = build(checkout, { effort: 'never' });
+  assert.equal(status, 0, output);
+  assert.match(page(site, 'switch-cost'), /<strong>stale<\/strong>.*loop-socket\.rs/);
+});
+
+test('a directive that fails stops the build and names chapter and command', () => {
+  const path = join(checkout, 'book/src/glossary.md');
+  const before = readFileSync(path, 'utf8');
+  writeFileSync(path, `${before}\n<!-- cmdrun tally value no-such-program -->\n`);
+  const { status, output } = build(checkout, { effort: 'never' });
+  assert.notEqual(status, 0);
+  assert.match(output, /glossary\.md.*tally value no-such-program/s);
+  assert.match(output, /unknown program "no-such-program"/);
+  writeFileSync(path, before);
+});
+
+test('unknown settings stop the build before anything is measured', () => {
+  for (const [settings, reason] of [
+    [{ effort: 'heroic' }, /unknown effort "heroic"/],
+    [{ effort: 'never', show: 'moon' }, /unknown machine "moon"; there are: local, reference/],
+  ]) {
+    const { status, output } = build(checkout, settings);
+    assert.notEqual(status, 0);
+    assert.match(output, reason);
+  }
+});
+
+test('every command that the book or the README shows can be run', () => {
+  const { site } = build(checkout, { effort: 'never', show: 'reference' });
+  const commands = new Set();
+  const text = (html) => html.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(code));
+  for (const name of pages(site)) {
+    for (const [, command] of page(site, name.slice(0, -5)).matchAll(/<code class="command">(.*?)<\/code>/g)) commands.add(text(command));
+  }
+  const sources = [...pages(site).map((name) => join('book/src', name.replace('.html', '.md'))), 'README.md'];
+  for (const source of sources) {
+    const blocks = readFileSync(join(checkout, source), 'utf8').matchAll(/```sh\n(.*?)```/gs);
+    for (const [, block] of blocks) for (const line of block.trim().split('\n')) commands.add(line.replace(/ +#.*/, ''));
+  }
+  // These are run by the tests as a whole, or measure for longer than a test should.
+  const covered = [/^cargo install/, /^ci\/test$/, /--effort full$/, /measure socket --again$/, /tally export/];
+  const toRun = [...commands].filter((command) => !covered.some((pattern) => pattern.test(command)));
+  assert.ok(toRun.length >= 5, `only ${toRun.length} commands were found`);
+  for (const command of toRun) {
+    const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: checkout, encoding: 'utf8' });
+    // The copy's listing was changed above, so that `check` must find it stale.
+    if (command === 'cargo tally check') assert.match(stderr, /was measured before these changed/);
+    else assert.equal(status, 0, `${command}\n${stderr}`);
+  }
+});
+
+test('everything for download is what its link says', () => {
+  const { site } = build(checkout, { effort: 'never', show: 'reference' });
+  const folder = join(site, 'generated');
+  const files = readdirSync(folder, { recursive: true }).filter((file) => statSync(join(folder, file)).isFile());
+  const of = (ending) => files.filter((file) => file.endsWith(ending));
+  for (const file of of('.jsonl')) {
+    for (const line of readFileSync(join(folder, file), 'utf8').trim().split('\n')) JSON.parse(line);
+  }
+  for (const file of of('.vl.json')) assert.ok(JSON.parse(readFileSync(join(folder, file), 'utf8')).datasets.rows.length > 0);
+  for (const file of of('.csv')) assert.match(readFileSync(join(folder, file), 'utf8'), /^cell,program,placement/);
+  assert.ok(of('.jsonl').length > 0 && of('.vl.json').length > 0 && of('.csv').length > 0);
+});

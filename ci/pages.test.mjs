@@ -1,0 +1,161 @@
+// Every page of the published site in a real browser: light and dark, phone and wide, with and without JavaScript.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import test, { after, before } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import { build, copyOfCheckout, pages } from './site.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const { status, output, site } = build(copyOfCheckout(), { effort: 'never', show: 'reference' });
+assert.equal(status, 0, output);
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+let browser;
+before(async () => {
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
+  browser = await chromium.launch({ executablePath, args });
+});
+after(() => browser.close());
+
+/** Opens a page and says what it complained about and which other hosts it asked. */
+async function open(name, { width = 1440, theme = 'light', javaScriptEnabled = true } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, javaScriptEnabled });
+  const page = await context.newPage();
+  const errors = [];
+  const foreign = [];
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || foreign.push(request.url()));
+  await page.addInitScript((theme) => {
+    localStorage.setItem('mdbook-theme', theme);
+    localStorage.setItem('mdbook-sidebar', 'hidden');
+  }, theme);
+  await page.goto(pathToFileURL(join(site, name)).href);
+  return { page, errors, foreign, close: () => context.close() };
+}
+
+const all = pages(site);
+const withFigures = all.filter((name) => readFileSync(join(site, name), 'utf8').includes('class="picture'));
+
+test('there are pages, and pages with figures', () => {
+  assert.ok(all.length >= 6, String(all));
+  assert.ok(withFigures.includes('switch-cost.html') && withFigures.includes('introduction.html'), String(withFigures));
+});
+
+for (const theme of ['light', 'navy']) {
+  for (const width of [390, 1440]) {
+    test(`pages at ${width} px, ${theme}: no error, no foreign request, nothing wider than the screen, accessible`, async () => {
+      for (const name of all) {
+        const { page, errors, foreign, close } = await open(name, { width, theme });
+        assert.deepEqual(errors, [], name);
+        assert.deepEqual(foreign, [], name);
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(wider <= 0, `${name} is ${wider} px wider than the screen`);
+        await page.evaluate(axe);
+        // mdBook's own frame is not ours to mend: what is looked at is the text.
+        const { violations } = await page.evaluate(() => axe.run('main', { resultTypes: ['violations'] }));
+        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+        const say = ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`;
+        assert.deepEqual(serious.map(say), [], name);
+        await close();
+      }
+    });
+  }
+}
+
+test('without JavaScript every chart and table is there, one picture at a time', async () => {
+  for (const name of withFigures) {
+    for (const [width, seen, hidden] of [[1440, '.wide-only', '.narrow-only'], [390, '.narrow-only', '.wide-only']]) {
+      const { page, close } = await open(name, { width, javaScriptEnabled: false });
+      for (const figure of await page.locator('figure.figure').all()) {
+        const svg = figure.locator(`${seen} svg`);
+        const box = await svg.boundingBox();
+        assert.ok(box && box.width > 200 && box.height > 100, `${name}: no chart at ${width} px`);
+        assert.equal(await figure.locator(`${hidden} svg`).isVisible(), false);
+        assert.equal(await svg.getAttribute('role'), 'img');
+        assert.ok((await svg.locator('> title').textContent()).length > 10);
+        assert.match(await svg.locator('> desc').textContent(), /\d/, 'the description says numbers');
+        assert.ok((await svg.locator('.mark-symbol path').count()) > 3, `${name}: no points`);
+      }
+      for (const value of await page.locator('a.value').all()) assert.match(await value.textContent(), /^<?-?[\d.]+( (ns|µs|ms|s))?$/);
+      await close();
+    }
+  }
+});
+
+test('what the picture and the table say is what the record says', async () => {
+  const { page, close } = await open('switch-cost.html', { javaScriptEnabled: false });
+  const shown = await page.locator('#socket-thread-socket-hops-500-one-cpu td').first().textContent();
+  const csv = readFileSync(join(site, await page.locator('#socket a[href$=".csv"]').getAttribute('href')), 'utf8');
+  const row = csv.split('\n').find((line) => line.startsWith('"thread-socket[hops=500, one-cpu]"'));
+  const [rounds, median] = row.match(/hops=500,(\d+),([\d.]+)/).slice(1).map(Number);
+  assert.ok(rounds >= 20, 'the reference machine was measured in full');
+  assert.equal(Number.parseFloat(shown).toPrecision(2), (median / 1000).toPrecision(2));
+  await close();
+});
+
+test('every link leads somewhere', async () => {
+  const anchors = new Map();
+  const idsOf = async (name) => {
+    if (!anchors.has(name)) {
+      const { page, close } = await open(name, { javaScriptEnabled: false });
+      const ids = await page.$$eval('[id]', (elements) => elements.map((element) => element.id));
+      anchors.set(name, ids);
+      await close();
+    }
+    return anchors.get(name);
+  };
+  for (const name of [...all, 'print.html']) {
+    const ids = await idsOf(name);
+    assert.equal(new Set(ids).size, ids.length, `${name} has ids twice: ${ids.filter((id, index) => ids.indexOf(id) !== index)}`);
+    const { page, close } = await open(name, { javaScriptEnabled: false });
+    const links = await page.$$eval('main a[href]', (elements) => elements.map((element) => element.getAttribute('href')));
+    for (const link of new Set(links)) {
+      if (/^https?:/.test(link)) continue;
+      const [path, anchor] = link.split('#');
+      assert.ok(path === '' || existsSync(join(site, path)), `${name}: dead link ${link}`);
+      if (anchor) assert.ok((await idsOf(path || name)).includes(anchor), `${name}: dead anchor ${link}`);
+    }
+    await close();
+  }
+});
+
+test('colours of figures stand out from the page in every theme', async () => {
+  const luminance = (channels) => {
+    const [r, g, b] = channels.map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  for (const theme of ['light', 'rust', 'coal', 'navy', 'ayu']) {
+    const { page, close } = await open('switch-cost.html', { theme });
+    const colours = await page.evaluate(() => {
+      const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+      const channels = (colour) => {
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+      };
+      const style = getComputedStyle(document.documentElement);
+      const names = ['thread', 'task', 'executor', 'baseline', 'coroutine'];
+      return { page: channels(getComputedStyle(document.body).backgroundColor), kinds: names.map((name) => [name, channels(style.getPropertyValue(`--c-${name}`).trim())]) };
+    });
+    for (const [name, channels] of colours.kinds) {
+      const [light, dark] = [luminance(channels), luminance(colours.page)].sort((a, b) => b - a);
+      const contrast = (light + 0.05) / (dark + 0.05);
+      assert.ok(contrast >= 3, `${theme}: ${name} has a contrast of ${contrast.toFixed(2)}`);
+    }
+    await close();
+  }
+});
+
+test('on paper the wide picture is shown', async () => {
+  const { page, close } = await open('print.html', { width: 800, javaScriptEnabled: false });
+  await page.emulateMedia({ media: 'print' });
+  const figure = page.locator('figure.figure').first();
+  assert.equal(await figure.locator('.wide-only svg').isVisible(), true);
+  assert.equal(await figure.locator('.narrow-only svg').isVisible(), false);
+  await close();
+});

@@ -1,0 +1,36 @@
+// Builds the book as a reader would, in a copy of this checkout, so that tests leave nothing behind in it.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** A copy of every file that git tracks or would track. What was built before is shared. */
+export function copyOfCheckout() {
+  const copy = mkdtempSync(join(tmpdir(), 'book-'));
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
+  for (const file of files.toString().split('\0').filter(Boolean)) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    cpSync(join(root, file), join(copy, file), { verbatimSymlinks: true });
+  }
+  symlinkSync(join(root, 'target'), join(copy, 'target'));
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+  return copy;
+}
+
+/** Runs `mdbook build` with these settings of [preprocessor.measure]; { status, output, site }. */
+export function build(checkout, settings = {}) {
+  const env = { ...process.env };
+  for (const [name, value] of Object.entries(settings)) env[`MDBOOK_PREPROCESSOR__MEASURE__${name.toUpperCase()}`] = value;
+  const { status, stdout, stderr } = spawnSync('mdbook', ['build'], { cwd: checkout, env, encoding: 'utf8' });
+  return { status, output: stdout + stderr, site: join(checkout, 'site') };
+}
+
+/** The pages of a built site, without those that mdBook adds. */
+export function pages(site) {
+  const own = (file) => file.endsWith('.html') && !['404.html', 'index.html', 'print.html', 'toc.html'].includes(file);
+  return readdirSync(site).filter(own);
+}
