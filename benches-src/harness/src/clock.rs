@@ -26,15 +26,28 @@ pub struct Laps {
     count: u64,
     operations_per_lap: u64,
     instruments: Instruments,
-    result: mpsc::SyncSender<Window>,
+    singly: bool,
+    result: mpsc::SyncSender<Timed>,
+}
+
+/// What the laps took: together, and each where that was asked for.
+pub(crate) struct Timed {
+    pub window: Window,
+    /// Nanoseconds of single laps; empty unless they were timed singly.
+    pub laps_ns: Vec<u64>,
 }
 
 impl Laps {
-    /// So many laps of so many operations each; the receiver gets the window when the last one is done.
-    pub(crate) fn new(count: u64, operations_per_lap: u64, instruments: Instruments) -> (Self, mpsc::Receiver<Window>) {
-        let (result, window) = mpsc::sync_channel(1);
-        let laps = Self { count, operations_per_lap, instruments, result };
-        (laps, window)
+    /// So many laps of so many operations each; the receiver gets the times when the last one is done.
+    pub(crate) fn new(count: u64, operations_per_lap: u64, instruments: Instruments) -> (Self, mpsc::Receiver<Timed>) {
+        let (result, timed) = mpsc::sync_channel(1);
+        let laps = Self { count, operations_per_lap, instruments, singly: false, result };
+        (laps, timed)
+    }
+
+    /// The same with the clock read between any two laps.
+    pub(crate) fn singly(self) -> Self {
+        Self { singly: true, ..self }
     }
 }
 
@@ -43,8 +56,12 @@ impl IntoIterator for Laps {
     type IntoIter = Running;
 
     fn into_iter(self) -> Running {
+        let laps_ns = Vec::with_capacity(if self.singly { self.count as usize } else { 0 });
+        // A lap that is timed singly is a stretch of its own.
+        let left = if self.singly { self.count.min(1) } else { self.count };
         let counters = (self.instruments.counters)();
-        Running { left: self.count, counters, start_ns: (self.instruments.now)(), laps: self }
+        let start_ns = (self.instruments.now)();
+        Running { left, counters, start_ns, lap_start_ns: start_ns, laps_ns, laps: self }
     }
 }
 
@@ -52,6 +69,8 @@ impl IntoIterator for Laps {
 pub struct Running {
     left: u64,
     start_ns: u64,
+    lap_start_ns: u64,
+    laps_ns: Vec<u64>,
     counters: Counters,
     laps: Laps,
 }
@@ -62,8 +81,7 @@ impl Iterator for Running {
     #[inline]
     fn next(&mut self) -> Option<()> {
         if self.left == 0 {
-            self.stop();
-            return None;
+            return self.end_of_stretch();
         }
         self.left -= 1;
         Some(())
@@ -72,15 +90,25 @@ impl Iterator for Running {
 
 impl Running {
     #[cold]
-    fn stop(&mut self) {
-        let elapsed_ns = (self.laps.instruments.now)() - self.start_ns;
+    fn end_of_stretch(&mut self) -> Option<()> {
+        let now_ns = (self.laps.instruments.now)();
+        if self.laps.singly && (self.laps_ns.len() as u64) < self.laps.count {
+            self.laps_ns.push(now_ns - self.lap_start_ns);
+            if (self.laps_ns.len() as u64) < self.laps.count {
+                self.lap_start_ns = (self.laps.instruments.now)();
+                return Some(());
+            }
+        }
+        self.stop(now_ns - self.start_ns);
+        None
+    }
+
+    fn stop(&mut self, elapsed_ns: u64) {
         let counters = (self.laps.instruments.counters)().since(&self.counters);
-        // A second call after the end finds the channel full or closed; the first window stands.
-        let _ = self.laps.result.try_send(Window {
-            operations: self.laps.count * self.laps.operations_per_lap,
-            elapsed_ns,
-            counters,
-        });
+        let operations = self.laps.count * self.laps.operations_per_lap;
+        let window = Window { operations, elapsed_ns, counters };
+        // A second call after the end finds the channel full or closed; the first times stand.
+        let _ = self.laps.result.try_send(Timed { window, laps_ns: std::mem::take(&mut self.laps_ns) });
     }
 }
 

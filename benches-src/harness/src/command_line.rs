@@ -33,8 +33,11 @@ pub struct HarnessFlags {
     /// Do exactly this many laps as one sample, without Criterion
     #[arg(long, value_name = "LAPS", value_parser = clap::value_parser!(u64).range(1..))]
     pub iters: Option<u64>,
-    /// Laps before those of --iters, outside the sample
-    #[arg(long, value_name = "LAPS", default_value_t = 0, requires = "iters")]
+    /// Time this many laps one by one, for a distribution of single laps
+    #[arg(long, value_name = "LAPS", conflicts_with_all = ["once", "iters"], value_parser = clap::value_parser!(u64).range(1..))]
+    pub histogram: Option<u64>,
+    /// Laps before those of --iters or --histogram, outside the sample
+    #[arg(long, value_name = "LAPS", default_value_t = 0)]
     pub warmups: u64,
     /// Samples to take
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(10..))]

@@ -77,6 +77,7 @@ fn measure<R: Repeat>(
 
     observation.doubts = report::doubts(&sampled.samples, cost_ns);
     observation.samples = sampled.samples;
+    observation.histograms.extend(sampled.single_laps.map(|laps| ("lap".to_owned(), laps)));
     observation.unavailable.extend(counters::unavailable());
     Ok(())
 }
@@ -88,7 +89,7 @@ fn idle_window(instruments: Instruments) -> Window {
     for () in laps {
         std::thread::sleep(LENGTH);
     }
-    window.try_recv().expect("a loop that ends sends its window")
+    window.try_recv().expect("a loop that ends sends its times").window
 }
 
 fn note_clock(observation: &mut Observation, resolution_ns: f64, cost_ns: f64) {

@@ -3,40 +3,43 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use criterion::{Criterion, SamplingMode};
-use observation::Window;
+use observation::{Histogram, Window};
 
 use crate::clock::{Instruments, Laps};
 use crate::command_line::HarnessFlags;
 use crate::repeat::Repeat;
 
-/// The samples of one process, and how many laps and operations were done altogether, warm-up included.
+/// The samples of one process, and how many laps were done altogether, warm-up included.
 pub struct Sampled {
     pub samples: Vec<Window>,
+    /// Times of single laps in nanoseconds, where they were asked for.
+    pub single_laps: Option<Histogram>,
     pub laps: u64,
 }
 
 /// Takes samples as the flags ask: exactly so many laps, or as many as Criterion finds right.
 pub fn take<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: Instruments) -> Result<Sampled> {
     let exactly = if flags.once { Some(1) } else { flags.iters };
-    match exactly {
-        Some(laps) => exact(subject, flags.warmups, laps, instruments),
-        None => by_criterion(subject, flags, instruments),
+    let Some(laps) = exactly.or(flags.histogram) else {
+        return by_criterion(subject, flags, instruments);
+    };
+    if flags.warmups > 0 {
+        run(subject, flags.warmups, instruments)?;
     }
-}
-
-fn exact<R: Repeat>(subject: &mut R, warmups: u64, laps: u64, instruments: Instruments) -> Result<Sampled> {
-    if warmups > 0 {
-        run(subject, warmups, instruments)?;
-    }
-    let samples = vec![run(subject, laps, instruments)?];
-    Ok(Sampled { samples, laps: warmups + laps })
+    let (samples, single_laps) = match exactly {
+        Some(laps) => (vec![run(subject, laps, instruments)?], None),
+        None => {
+            let (sample, single_laps) = run_singly(subject, laps, instruments)?;
+            (vec![sample], Some(single_laps))
+        }
+    };
+    Ok(Sampled { samples, single_laps, laps: flags.warmups + laps })
 }
 
 fn by_criterion<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: Instruments) -> Result<Sampled> {
-    // Criterion writes reports of its own that nothing reads, prints its own interval, which covers one process only,
-    // and asks cargo where to write when this is set.
+    // Criterion writes reports of its own that nothing reads, and prints its own interval, which covers one process only.
     let reports = tempfile::tempdir().context("no temporary folder for Criterion's reports; is the disk full?")?;
     let _silenced = Silenced::stdout()?;
     let log = RefCell::new(Log::default());
@@ -56,7 +59,7 @@ fn by_criterion<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: I
     log.failure.map_or(Ok(()), Err)?;
     // What came before the last `samples` entries was the warm-up.
     let samples = log.windows.split_off(log.windows.len() - flags.samples as usize);
-    Ok(Sampled { samples, laps: log.laps })
+    Ok(Sampled { samples, single_laps: None, laps: log.laps })
 }
 
 #[derive(Default)]
@@ -91,11 +94,28 @@ impl Log {
 }
 
 fn run<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<Window> {
-    let (laps, window) = Laps::new(count, subject.operations_per_lap(), instruments);
+    let (laps, timed) = Laps::new(count, subject.operations_per_lap(), instruments);
     subject.run(laps)?;
-    let window = window.try_recv();
-    ensure!(window.is_ok(), "the program left its laps before the last one was done");
-    Ok(window?)
+    Ok(timed.try_recv().context(LEFT_EARLY)?.window)
+}
+
+const LEFT_EARLY: &str = "the program left its laps before the last one was done";
+
+fn run_singly<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<(Window, Histogram)> {
+    let (laps, timed) = Laps::new(count, subject.operations_per_lap(), instruments);
+    subject.run(laps.singly())?;
+    let timed = timed.try_recv().context(LEFT_EARLY)?;
+    Ok((timed.window, histogram(&timed.laps_ns)?))
+}
+
+/// Counts in buckets that are at most a thousandth of their value wide.
+fn histogram(values_ns: &[u64]) -> Result<Histogram> {
+    let mut counts = hdrhistogram::Histogram::<u64>::new(3)?;
+    for value in values_ns {
+        counts.record(*value)?;
+    }
+    let buckets = counts.iter_recorded().map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()));
+    Ok(Histogram { unit: "ns".to_owned(), buckets: buckets.collect() })
 }
 
 /// Standard output sent to nowhere for as long as this lives.
@@ -120,6 +140,8 @@ impl Drop for Silenced {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+
+    use anyhow::ensure;
 
     use clap::{Args, Parser};
     use serde::Serialize;
@@ -220,6 +242,15 @@ mod tests {
         assert_eq!(sampled.samples.len(), 1);
         assert_eq!(sampled.samples[0].operations, 15);
         assert_eq!(subject.done, 25);
+    }
+
+    #[test]
+    fn single_laps_are_timed_one_by_one() {
+        let mut subject = Known::taking(100);
+        let sampled = take(&mut subject, &flags(&["--histogram", "40", "--warmups", "2"]), VIRTUAL).unwrap();
+        assert_eq!(sampled.single_laps.unwrap().buckets, [(500, 40)], "five operations of 100 ns, forty times");
+        assert_eq!((sampled.samples[0].operations, sampled.samples[0].elapsed_ns), (200, 20_000));
+        assert_eq!((sampled.laps * 5, subject.done), (210, 210));
     }
 
     #[test]

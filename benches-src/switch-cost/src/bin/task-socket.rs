@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use harness::{Laps, Placement, Repeat};
 use serde::Serialize;
-use switch_cost::{Flavor, Link, Ring, TOKEN};
+use switch_cost::{Flavor, Link, Ring, TOKEN, links};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
@@ -33,7 +33,7 @@ impl Repeat for TaskSocket {
     type Parameters = Parameters;
 
     fn set_up(parameters: &Parameters, placement: Placement) -> Result<Self> {
-        let links = parameters.ring.socket_links()?;
+        let links = links(parameters.ring.socket_pairs()?);
         let runtime = parameters.runtime.start(placement)?;
         let entered = runtime.enter();
         let mut links = links.into_iter().map(Link::into_tokio);

@@ -7,10 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
 use harness::{Laps, Placement, Repeat};
-use switch_cost::{Link, Ring, TOKEN};
-
-/// As in the brigade that this program descends from; the default of 2 MiB changes nothing that is measured here.
-const STACK_BYTES: usize = 1 << 20;
+use switch_cost::{Link, Ring, STACK_BYTES, TOKEN, links};
 
 struct ThreadSocket {
     driver: Link<UnixStream>,
@@ -22,7 +19,7 @@ impl Repeat for ThreadSocket {
     type Parameters = Ring;
 
     fn set_up(parameters: &Ring, placement: Placement) -> Result<Self> {
-        let mut links = parameters.socket_links()?.into_iter().enumerate();
+        let mut links = links(parameters.socket_pairs()?).into_iter().enumerate();
         placement.pin_participant(0)?;
         let (_, driver) = links.next().expect("a ring has a driver");
         let others = links.map(|(index, link)| {

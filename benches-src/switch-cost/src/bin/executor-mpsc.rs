@@ -1,0 +1,62 @@
+//! One operation: one hop of a number round a ring of tasks on our executor, each awaiting tokio's bounded channel.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use executor::Executor;
+use harness::{Laps, Placement, Repeat};
+use switch_cost::{Channels, Link, links};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+struct ExecutorMpsc {
+    executor: Executor,
+    driver: Link<Receiver<u64>, Sender<u64>>,
+    hops: u64,
+    token: u64,
+}
+
+impl Repeat for ExecutorMpsc {
+    type Parameters = Channels;
+
+    fn set_up(parameters: &Channels, placement: Placement) -> Result<Self> {
+        placement.pin_participant(0)?;
+        let executor = Executor::new();
+        let channels = parameters.each(|capacity| channel(capacity));
+        let hops = channels.len() as u64;
+        let mut links = links(channels).into_iter();
+        let driver = links.next().expect("a ring has a driver");
+        links.for_each(|link| executor.spawn(pass_on(link)));
+        Ok(Self { executor, driver, hops, token: 0 })
+    }
+
+    fn operations_per_lap(&self) -> u64 {
+        self.hops
+    }
+
+    fn run(&mut self, laps: Laps) -> Result<()> {
+        self.executor.block_on(async {
+            for () in laps {
+                self.driver.to.send(self.token + 1).await?;
+                self.token = self.driver.from.recv().await.context("a participant left")?;
+            }
+            Ok(())
+        })
+    }
+
+    fn finish(self) -> Result<u64> {
+        // Everybody who passed the token on added one to it.
+        Ok(self.token)
+    }
+}
+
+async fn pass_on(mut link: Link<Receiver<u64>, Sender<u64>>) {
+    while let Some(token) = link.from.recv().await {
+        if link.to.send(token + 1).await.is_err() {
+            break;
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    harness::repeat::<ExecutorMpsc>(harness::name!())
+}
