@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import * as vega from 'vega';
 import * as vegaLite from 'vega-lite';
 
-const config = JSON.parse(readFileSync(new URL('config.json', import.meta.url), 'utf8'));
 const request = JSON.parse(readFileSync(0, 'utf8'));
 
 const escaped = (text) => text.replace(/[<>&"']/g, (character) => `&#${character.codePointAt(0)};`);
@@ -13,7 +12,7 @@ const escaped = (text) => text.replace(/[<>&"']/g, (character) => `&#${character
 /** The picture of one specification; `part` keeps the ids of the two pictures of a figure apart. */
 async function draw(spec, part) {
   vega.resetSVGDefIds();
-  const view = new vega.View(vega.parse(vegaLite.compile(spec, { config }).spec), { renderer: 'none' });
+  const view = new vega.View(vega.parse(vegaLite.compile(spec).spec), { renderer: 'none' });
   const svg = await view.toSVG();
   await view.finalize();
   const prefix = `${request.prefix}-${part}`;

@@ -84,7 +84,7 @@ fn measure<R: Repeat>(
 
 /// What the counters do while the program does nothing.
 fn idle_window(instruments: Instruments) -> Window {
-    const LENGTH: std::time::Duration = std::time::Duration::from_millis(20);
+    const LENGTH: std::time::Duration = std::time::Duration::from_millis(10);
     let (laps, window) = Laps::new(1, 0, instruments);
     for () in laps {
         std::thread::sleep(LENGTH);

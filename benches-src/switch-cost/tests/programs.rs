@@ -11,6 +11,22 @@ const PROGRAMS: [&[&str]; 4] = [
     &[env!("CARGO_BIN_EXE_task-socket"), "--runtime", "current"],
 ];
 
+/// Those whose ring is made of channels, and so of no descriptors.
+const CHANNELS: [&[&str]; 9] = [
+    &[env!("CARGO_BIN_EXE_loop-channel"), "--capacity", "3"],
+    &[env!("CARGO_BIN_EXE_loop-mpsc")],
+    &[env!("CARGO_BIN_EXE_loop-slot")],
+    &[env!("CARGO_BIN_EXE_thread-channel")],
+    &[env!("CARGO_BIN_EXE_thread-channel"), "--capacity", "3"],
+    &[env!("CARGO_BIN_EXE_task-channel")],
+    &[env!("CARGO_BIN_EXE_task-channel"), "--runtime", "current", "--capacity", "3"],
+    &[env!("CARGO_BIN_EXE_executor-channel")],
+    &[env!("CARGO_BIN_EXE_executor-mpsc")],
+];
+
+const CALLS: [&[&str]; 3] =
+    [&[env!("CARGO_BIN_EXE_call-function")], &[env!("CARGO_BIN_EXE_call-task")], &[env!("CARGO_BIN_EXE_call-thread")]];
+
 fn run(program: &[&str], flags: &[&str]) -> Output {
     Command::new(program[0]).args(&program[1..]).args(flags).output().unwrap()
 }
@@ -23,11 +39,44 @@ fn observe(program: &[&str], flags: &[&str]) -> Observation {
 
 #[test]
 fn each_program_does_its_work_once_and_says_so() {
-    for program in PROGRAMS {
+    for program in PROGRAMS.iter().chain(&CHANNELS) {
         for placement in ["one-cpu", "free"] {
             let output = run(program, &["--once", "--hops", "16", "--placement", placement]);
             assert_eq!(String::from_utf8_lossy(&output.stdout), "16 operations done and counted\n", "{program:?}");
         }
+    }
+}
+
+#[test]
+fn each_call_is_made_once_and_counted() {
+    for program in CALLS {
+        let output = run(program, &["--once", "--placement", "one-cpu"]);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "1 operations done and counted\n", "{program:?}");
+    }
+}
+
+#[test]
+fn many_laps_in_several_samples_are_all_counted() {
+    let few = ["--warm-up-ms", "1", "--measurement-ms", "5"];
+    for program in PROGRAMS.iter().chain(&CHANNELS) {
+        let seen = observe(program, &[&few[..], &["--hops", "7"]].concat());
+        assert_eq!(seen.samples.len(), 10, "{program:?}");
+        assert!(seen.samples.iter().all(|sample| sample.operations % 7 == 0 && sample.operations > 0));
+    }
+    for program in CALLS {
+        assert_eq!(observe(program, &few).samples.len(), 10, "{program:?}");
+    }
+}
+
+#[test]
+fn single_laps_make_a_histogram() {
+    for program in [PROGRAMS[1], PROGRAMS[3], CHANNELS[7], CALLS[1]] {
+        let hops: &[&str] = if program == CALLS[1] { &[] } else { &["--hops", "2"] };
+        let seen = observe(program, &[&["--histogram", "300", "--warmups", "10"], hops].concat());
+        let laps: u64 = seen.histograms["lap"].buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!(laps, 300, "{program:?}");
+        assert_eq!(seen.samples.len(), 1);
+        assert!(seen.histograms["lap"].buckets.is_sorted());
     }
 }
 

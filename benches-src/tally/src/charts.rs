@@ -38,23 +38,30 @@ pub struct Drawn {
     pub narrow: String,
 }
 
-/// A specification with its rows and the title of its axis.
-pub fn specification(project: &Project, name: &str, rows: &[Value], axis: &str) -> Result<Value> {
+/// A specification with its rows and the titles of its axes, each with the word that stands for it in the file.
+pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&str, &str)]) -> Result<Value> {
     let path = project.charts().join(format!("{name}.vl.json"));
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut spec: Value = serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))?;
     ensure!(spec["data"]["name"] == "rows", "{}: its data source is not named \"rows\"", path.display());
     spec["datasets"] = serde_json::json!({ "rows": rows });
-    set_axis(&mut spec, axis);
+    let config = project.charts().join("config.json");
+    let text = fs::read_to_string(&config).with_context(|| format!("cannot read {}", config.display()))?;
+    spec["config"] = serde_json::from_str(&text).with_context(|| format!("in {}", config.display()))?;
+    set_titles(&mut spec, titles);
     Ok(spec)
 }
 
-/// `"$axis"` stands for the axis title wherever a specification has it.
-fn set_axis(value: &mut Value, axis: &str) {
+/// A text such as `"$axis"` stands for a title wherever a specification has it.
+fn set_titles(value: &mut Value, titles: &[(&str, &str)]) {
     match value {
-        Value::String(text) if text == "$axis" => *text = axis.to_owned(),
-        Value::Array(items) => items.iter_mut().for_each(|item| set_axis(item, axis)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| set_axis(field, axis)),
+        Value::String(text) => {
+            if let Some((_, title)) = titles.iter().find(|(word, _)| word == text) {
+                *text = (*title).to_owned();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| set_titles(item, titles)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| set_titles(field, titles)),
         _ => {}
     }
 }
@@ -64,7 +71,7 @@ pub fn draw(project: &Project, request: &Request) -> Result<Drawn> {
     let folder = project.charts();
     let asked = serde_json::to_string(request)?;
     let mut all = asked.clone();
-    for file in ["draw.mjs", "config.json", "package-lock.json"] {
+    for file in ["draw.mjs", "package-lock.json"] {
         all += &fs::read_to_string(folder.join(file)).with_context(|| format!("cannot read {file} of book/charts"))?;
     }
     let kept = project.drawn().join(format!("{}.json", hash(all.as_bytes())));
@@ -114,6 +121,24 @@ fn node(folder: &Path, request: &str) -> Result<String> {
 /// Why pages may have no pictures.
 pub const NO_NODE: &str =
     "Node.js 20 or newer was not found, so charts are not drawn; the tables have all their numbers";
+
+/// Puts our own copy of Vega among the files for download, where pages find it when somebody asks for a live chart.
+pub fn copy_vega(project: &Project) -> Result<()> {
+    let folder = project.generated().join("vega");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for name in ["vega", "vega-lite", "vega-embed"] {
+        let file = format!("{name}.min.js");
+        let from = project.charts().join("node_modules").join(name).join("build").join(&file);
+        let bytes = fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?;
+        // Written only where it differs, so that `mdbook serve` is not set off by itself.
+        if fs::read(folder.join(&file)).is_ok_and(|old| old == bytes) {
+            continue;
+        }
+        fs::write(folder.join(&file), bytes)
+            .with_context(|| format!("cannot write {}", folder.join(&file).display()))?;
+    }
+    Ok(())
+}
 
 /// Makes sure that the locked npm packages are there.
 pub fn fetch_packages(project: &Project) -> Result<()> {

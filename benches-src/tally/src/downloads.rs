@@ -28,32 +28,60 @@ pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
     Ok(format!("generated/{name}"))
 }
 
-/// The small line under a table or chart; `more` are further links.
-pub fn small_line(view: &View, plan: &Plan, experiment: &Experiment, command: &str) -> Result<String> {
-    small_line_with(view, plan, experiment, command, &[])
+/// What stands under a figure in small letters: where its numbers come from, where to look into them, how to make it again,
+/// how to cite it.
+pub struct SmallPrint<'a> {
+    /// The figure's id on its own chapter's page.
+    pub figure: &'a str,
+    /// The command that prints it again.
+    pub command: &'a str,
+    /// Further links, each a word and a path.
+    pub more: &'a [(&'a str, String)],
 }
 
-/// The same with further links, each a word and a path.
-pub fn small_line_with(
-    view: &View,
-    plan: &Plan,
-    experiment: &Experiment,
-    command: &str,
-    more: &[(&str, String)],
-) -> Result<String> {
-    let kept = view.kept(plan, experiment)?;
-    let mut parts = vec![format!("<a href=\"machines.md\">{}</a>", html(&render::context(view, plan, experiment)?))];
-    if let Ok((record, _)) = kept.as_ref() {
-        let folder = format!("{}/{}/{}", view.machine.slug(), plan.chapter, experiment.name);
-        let csv = write(view, &format!("{folder}.csv"), &csv(&Row::all(experiment, record)?))?;
-        let raw = fs::read_to_string(view.project.record(&view.machine, &plan.chapter, &experiment.name))?;
-        let raw = write(view, &format!("{folder}.jsonl"), &raw)?;
-        parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
-        parts.push(format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))));
+impl SmallPrint<'_> {
+    /// As HTML.
+    pub fn page(&self, view: &View, plan: &Plan, experiment: &Experiment) -> Result<String> {
+        let context = render::context(view, plan, experiment)?;
+        let mut parts = vec![format!("<a href=\"machines.md\">{}</a>", html(&context))];
+        let mut cite = String::new();
+        if let Ok((record, _)) = view.kept(plan, experiment)?.as_ref() {
+            let folder = format!("{}/{}/{}", view.machine.slug(), plan.chapter, experiment.name);
+            let csv = write(view, &format!("{folder}.csv"), &csv(&Row::all(experiment, record)?))?;
+            let raw = fs::read_to_string(view.project.record(&view.machine, &plan.chapter, &experiment.name))?;
+            let raw = write(view, &format!("{folder}.jsonl"), &raw)?;
+            parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
+            parts.push(format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))));
+            cite = self.cite(view, plan, experiment, record);
+        }
+        parts.extend(self.more.iter().map(|(word, path)| format!("<a href=\"{path}\" download>{}</a>", html(word))));
+        parts.push(format!("<a href=\"{}.md#{}\">listings</a>", plan.chapter, experiment.programs()[0]));
+        parts.push(format!("<code class=\"command\">{}</code>", html(self.command)));
+        Ok(format!("<div class=\"small\">\n<p>{}</p>\n{cite}</div>\n", parts.join(" · ")))
     }
-    parts.extend(more.iter().map(|(word, path)| format!("<a href=\"{path}\" download>{}</a>", html(word))));
-    parts.push(format!("<code class=\"command\">{}</code>", html(command)));
-    Ok(format!("<p class=\"small\">{}</p>\n", parts.join(" · ")))
+
+    /// A citation that carries the machine along.
+    fn cite(&self, view: &View, plan: &Plan, experiment: &Experiment, record: &Record) -> String {
+        let link = format!("{}.html#{}", plan.chapter, self.figure);
+        let text = format!(
+            "Tasks beside threads, {} ({}). Machine {}: {}; measured {}, effort {}, {} rounds, revision {}.",
+            self.figure,
+            experiment.question,
+            view.machine.name(),
+            record.header.machine.summary(),
+            record.day(),
+            format!("{:?}", record.header.effort).to_lowercase(),
+            record.complete_rounds().len(),
+            record.header.revision.as_deref().unwrap_or("unknown"),
+        );
+        format!(
+            "<details class=\"cite\"><summary>cite</summary><p>{} <a href=\"{}.md#{}\">{}</a></p></details>\n",
+            html(&text),
+            plan.chapter,
+            self.figure,
+            html(&link)
+        )
+    }
 }
 
 fn provenance(record: &Record) -> String {

@@ -33,7 +33,7 @@ pub struct Selector {
     pub name: String,
     /// `name=value` pairs, and bare words: a placement or a condition.
     pub conditions: Vec<(Option<String>, String)>,
-    /// `elapsed` where nothing else is asked for.
+    /// `elapsed` where nothing else is asked for; a counter, or `quantile_0.99` of single laps.
     pub measure: String,
 }
 
@@ -171,7 +171,7 @@ impl Parser<'_> {
         }
         let measure = if self.rest.starts_with('.') {
             self.rest = &self.rest[1..];
-            self.word(is_name)
+            self.word(|c| is_name(c) || c == '.')
         } else {
             "elapsed".to_owned()
         };

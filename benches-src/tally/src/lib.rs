@@ -16,6 +16,7 @@ pub mod expression;
 pub mod format;
 pub mod machine;
 pub mod plan;
+pub mod points;
 pub mod project;
 pub mod published;
 pub mod quantity;

@@ -143,6 +143,19 @@ impl Facts {
         )
     }
 
+    /// CPU 0's caches that hold data: name and bytes.
+    pub fn data_caches(&self) -> Vec<(String, f64)> {
+        let text = self.known.get("caches of CPU 0").map_or("", String::as_str);
+        let cache = |description: &str| {
+            let mut words = description.split([' ', ',']).filter(|word| !word.is_empty());
+            let (level, kind, size) = (words.next()?, words.next()?, words.next()?);
+            let (number, unit) = size.split_at(size.len() - 1);
+            let bytes = number.parse::<f64>().ok()? * if unit == "M" { 1024.0 * 1024.0 } else { 1024.0 };
+            (kind != "instruction").then(|| (level.to_owned(), bytes))
+        };
+        text.split(';').filter_map(cache).collect()
+    }
+
     /// What about the machine itself calls for care.
     pub fn doubts(&self) -> Vec<String> {
         let get = |name: &str| self.known.get(name).map(String::as_str);
@@ -318,6 +331,16 @@ mod tests {
         assert_eq!(facts.known.len() + facts.unavailable.len(), FACTS.len());
         assert!(facts.known.contains_key("kernel"));
         assert_eq!(facts.differences(&facts), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn data_caches_are_read_from_their_description() {
+        let text = "L1 data 32K, shared by 1; L1 instruction 32K, shared by 1; L2 unified 1024K, shared by 1; L3 unified 32M, shared by 2";
+        let facts =
+            Facts { known: BTreeMap::from([("caches of CPU 0".to_owned(), text.to_owned())]), ..Facts::default() };
+        let names: Vec<(String, f64)> = facts.data_caches();
+        let wanted = [("L1", 32768.0), ("L2", 1048576.0), ("L3", 33554432.0)];
+        assert_eq!(names, wanted.map(|(name, bytes)| (name.to_owned(), bytes)));
     }
 
     #[test]

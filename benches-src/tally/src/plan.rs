@@ -45,8 +45,11 @@ pub struct Experiment {
     /// A program that takes longer than this is killed and counted as failed.
     #[serde(default = "default_limit_seconds")]
     pub limit_seconds: u64,
-    /// The takeaway under its figures, with quantities in braces.
-    pub caption: String,
+    /// Laps that every process times one by one, where their distribution is the point.
+    #[serde(default)]
+    pub histogram_laps: Option<u64>,
+    /// The takeaway under each of its figures, by shape, with quantities in braces.
+    pub captions: BTreeMap<String, String>,
     /// Programs with their grids.
     pub cells: Vec<CellGroup>,
 }
@@ -127,6 +130,9 @@ pub struct Part {
     pub name: String,
     /// What is measured here.
     pub quantity: String,
+    /// The experiment whose record decides, where it is not the claim's.
+    #[serde(default)]
+    pub experiment: Option<String>,
     /// The figure published, as an expression on published figures; its times are in nanoseconds.
     pub published: String,
     /// Agreement is within this factor either way of what was published.
@@ -223,6 +229,7 @@ impl Experiment {
             "headline": self.headline,
             "twins": self.twins,
             "limit_seconds": self.limit_seconds,
+            "histogram_laps": self.histogram_laps,
         })
     }
 }

@@ -4,7 +4,7 @@
 //! of the rounds' values. So a ratio is paired, and a drift of the whole machine cancels out.
 
 use anyhow::{Result, bail, ensure};
-use observation::{Observation, Window};
+use observation::{Histogram, Observation, Window};
 
 use crate::expression::{Expression, Selector};
 use crate::plan::select;
@@ -223,12 +223,16 @@ pub fn nanoseconds_per_operation(seen: &Observation) -> Option<f64> {
 
 /// One measure of one cell in each of the rounds.
 fn per_round<'a>(seen: impl Iterator<Item = &'a Observation>, measure: &str, floor: f64) -> Result<Series, Missing> {
-    let unit = if measure == "elapsed" || measure.ends_with("_ns") { Unit::Nanoseconds } else { Unit::Count };
+    let is_time = measure == "elapsed" || measure.ends_with("_ns") || measure.starts_with("quantile_");
+    let unit = if is_time { Unit::Nanoseconds } else { Unit::Count };
     let mut values = Vec::new();
     for observation in seen {
         let value = match measure {
             "elapsed" => nanoseconds_per_operation(observation),
-            counter => per_operation(observation, counter),
+            measure => match measure.strip_prefix("quantile_").and_then(|share| share.parse().ok()) {
+                Some(share) => quantile(observation.histograms.get("lap"), share)?,
+                None => per_operation(observation, measure),
+            },
         };
         match value {
             Some(value) => values.push(value),
@@ -242,6 +246,26 @@ fn per_round<'a>(seen: impl Iterator<Item = &'a Observation>, measure: &str, flo
     // An A/A pair carries the noise of both its arms; one cell carries half of it.
     let floor = statistics::median(&values).unwrap_or(0.0).abs() * floor / 2.0;
     Ok(Series { unit, values: Values::Rounds(values), floor })
+}
+
+/// The value that this share of single laps does not exceed. A tail needs at least two laps beyond it in each process;
+/// the interval over rounds says how little that is.
+fn quantile(laps: Option<&Histogram>, share: f64) -> Result<Option<f64>, Missing> {
+    let Some(laps) = laps else { return Ok(None) };
+    let count: u64 = laps.buckets.iter().map(|(_, count)| count).sum();
+    if (count as f64 * (1.0 - share)).round() < 2.0 {
+        return Err(Missing::new(
+            "too few laps",
+            format!("{count} laps in a process say nothing about its quantile {share}"),
+        ));
+    }
+    let wanted = (share * count as f64).ceil() as u64;
+    let mut seen = 0;
+    let reaches = |(_, here): &&(u64, u64)| {
+        seen += here;
+        seen >= wanted
+    };
+    Ok(laps.buckets.iter().find(reaches).map(|(bound, _)| *bound as f64))
 }
 
 /// A counter over all samples of one process. What a system-wide counter does anyway, by the idle window, is taken off.
@@ -414,6 +438,15 @@ mod tests {
         };
         assert_eq!(per_operation(&seen, "system_idle_entries"), Some(2.0), "50 of the 250 would have come anyway");
         assert_eq!(per_operation(&seen, "migrations"), None);
+    }
+
+    #[test]
+    fn quantiles_of_single_laps_and_when_there_are_too_few() {
+        let laps = Histogram { unit: "ns".to_owned(), buckets: vec![(10, 50), (20, 40), (30, 8), (1000, 2)] };
+        let at = |share| quantile(Some(&laps), share).unwrap().unwrap();
+        assert_eq!((at(0.5), at(0.51), at(0.9), at(0.98)), (10.0, 20.0, 20.0, 30.0));
+        assert_eq!(quantile(Some(&laps), 0.999).unwrap_err().word, "too few laps");
+        assert_eq!(quantile(None, 0.5).unwrap(), None);
     }
 
     #[test]

@@ -43,12 +43,12 @@ impl Effort {
             Effort::Quick => Extent {
                 rounds: 6,
                 target: 0.05,
-                flags: &["--samples", "10", "--warm-up-ms", "30", "--measurement-ms", "80"],
+                flags: &["--samples", "10", "--warm-up-ms", "20", "--measurement-ms", "50"],
             },
             Effort::Full => Extent {
                 rounds: 20,
                 target: 0.02,
-                flags: &["--samples", "20", "--warm-up-ms", "200", "--measurement-ms", "500"],
+                flags: &["--samples", "20", "--warm-up-ms", "100", "--measurement-ms", "200"],
             },
         }
     }
@@ -154,7 +154,7 @@ impl Session<'_> {
     fn rehearse(&self, cells: &[Cell]) -> Result<()> {
         for cell in cells.iter().filter(|cell| !cell.is_twin()) {
             self.interrupted.check(&self.path)?;
-            let ended = self.start(cell, &["--once", "--quiet"], 0)?;
+            let ended = self.start(cell, &["--once".to_owned(), "--quiet".to_owned()], 0)?;
             ensure!(
                 ended.usage_error().is_none(),
                 "{}: experiment {}: {cell} is not understood by its program: {}",
@@ -189,8 +189,7 @@ impl Session<'_> {
 
     fn measure(&self, header: &Header, round: u32, index: usize, environment_bytes: usize) -> Result<Run> {
         let cell = &header.cells[index];
-        let flags = [header.effort.extent().flags, &["--json"]].concat();
-        let ended = self.start(cell, &flags, environment_bytes)?;
+        let ended = self.start(cell, &self.flags(header.effort), environment_bytes)?;
         let (observation, failure) = match ended.observation(&self.plan.chapter, cell) {
             Ok(observation) => (Some(observation), None),
             Err(failure) => (None, Some(failure)),
@@ -198,8 +197,21 @@ impl Session<'_> {
         Ok(Run { round, cell: index, environment_bytes, observation, failure })
     }
 
+    /// What each program is asked for.
+    fn flags(&self, effort: Effort) -> Vec<String> {
+        let mut flags: Vec<String> = match self.experiment.histogram_laps {
+            None => effort.extent().flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            Some(laps) => {
+                let laps = if effort == Effort::Test { 20 } else { laps };
+                vec!["--histogram".to_owned(), laps.to_string(), "--warmups".to_owned(), (laps / 10).to_string()]
+            }
+        };
+        flags.push("--json".to_owned());
+        flags
+    }
+
     /// Starts a program and waits for it, or for its time to run out.
-    fn start(&self, cell: &Cell, flags: &[&str], environment_bytes: usize) -> Result<Ended> {
+    fn start(&self, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended> {
         let program = self.programs.join(&cell.program);
         let (mut output, mut errors) = (tempfile::tempfile().context(NO_ROOM)?, tempfile::tempfile().context(NO_ROOM)?);
         let mut command = Command::new(&program);

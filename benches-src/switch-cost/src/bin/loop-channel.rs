@@ -16,7 +16,7 @@ impl Repeat for LoopChannel {
     type Parameters = Channels;
 
     fn set_up(parameters: &Channels, _: Placement) -> Result<Self> {
-        let channels = parameters.each(|capacity| sync_channel(capacity));
+        let channels = parameters.each(sync_channel);
         Ok(Self { channels, token: 0 })
     }
 

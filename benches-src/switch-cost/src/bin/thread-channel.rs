@@ -18,7 +18,7 @@ impl Repeat for ThreadChannel {
     type Parameters = Channels;
 
     fn set_up(parameters: &Channels, placement: Placement) -> Result<Self> {
-        let mut links = links(parameters.each(|capacity| sync_channel(capacity))).into_iter().enumerate();
+        let mut links = links(parameters.each(sync_channel)).into_iter().enumerate();
         placement.pin_participant(0)?;
         let (_, driver) = links.next().expect("a ring has a driver");
         let others = links.map(|(index, link)| {

@@ -1,24 +1,16 @@
 //! `tally chart`: an experiment as a picture, drawn twice (wide pages and phones), with title, description and downloads.
 
-use std::collections::BTreeSet;
-
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
 
-use super::table::{Row, shared_parameters};
 use crate::charts::{self, Request};
-use crate::downloads;
-use crate::escape::{html, identifier};
-use crate::expression::Expression;
-use crate::format::Scale;
+use crate::downloads::{self, SmallPrint};
+use crate::escape::identifier;
 use crate::plan::{Experiment, Plan};
-use crate::project::Machine;
+use crate::points::{Points, Source};
 use crate::quantity::Missing;
-use crate::record::Record;
 use crate::render::{self, Form};
 use crate::sources::Freshness;
-use crate::statistics::Estimate;
 use crate::view::View;
 
 /// An experiment as a picture
@@ -39,12 +31,30 @@ pub struct Chart {
 pub enum Shape {
     /// A dot and its interval per cell, on a logarithmic axis
     Dots,
+    /// A line with its band over a parameter that varies
+    Sweep,
+    /// The share of single laps that took at most so long
+    Ecdf,
+    /// What a baseline explains, and what remains
+    Stack,
 }
 
 impl Shape {
     fn name(self) -> &'static str {
         match self {
             Shape::Dots => "dots",
+            Shape::Sweep => "sweep",
+            Shape::Ecdf => "ecdf",
+            Shape::Stack => "stack",
+        }
+    }
+
+    fn points(self, source: &Source) -> Result<Points> {
+        match self {
+            Shape::Dots => source.dots(),
+            Shape::Sweep => source.sweep(),
+            Shape::Ecdf => source.ecdf(),
+            Shape::Stack => source.stack(),
         }
     }
 }
@@ -59,7 +69,7 @@ impl Chart {
             Err(missing) if form == Form::Page => return Ok(render::boxed(missing)),
             Err(missing) => return Ok(format!("({}: {})\n", missing.word, missing.reason)),
         };
-        let points = points(view, plan, experiment, record)?;
+        let points = self.shape.points(&Source { view, plan, experiment, record })?;
         if self.standalone {
             let drawn = charts::draw(&view.project, &self.request(view, plan, experiment, &points)?)?;
             return charts::standalone(&view.project, &drawn.wide);
@@ -75,15 +85,29 @@ impl Chart {
     }
 
     fn request(&self, view: &View, plan: &Plan, experiment: &Experiment, points: &Points) -> Result<Request> {
-        let axis = format!("{} per {} (logarithmic)", points.scale.name, experiment.per);
-        let specification = |name: &str| charts::specification(&view.project, name, &points.rows, &axis);
-        let spoken = render::fill(view, plan, experiment, &experiment.caption, Form::Text)?;
+        let titles = [("$axis", points.axis.as_str()), ("$x", points.x.as_str())];
+        let specification = |name: &str| charts::specification(&view.project, name, &points.rows, &titles);
+        let spoken = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Text)?;
         Ok(Request {
             prefix: self.id(view, plan, experiment),
             title: experiment.question.clone(),
             description: format!("{spoken} The table after the figure has every number."),
             wide: specification(self.shape.name())?,
             narrow: specification(&format!("{}-narrow", self.shape.name()))?,
+        })
+    }
+
+    /// Whether the plan has the experiment, and a caption for this shape of it.
+    pub fn is_planned(&self, view: &View) -> Result<()> {
+        let (_, experiment) = view.plans.experiment(&self.experiment)?;
+        self.caption(experiment).map(drop)
+    }
+
+    fn caption<'a>(&self, experiment: &'a Experiment) -> Result<&'a str> {
+        let known: Vec<&str> = experiment.captions.keys().map(String::as_str).collect();
+        experiment.captions.get(self.shape.name()).map(String::as_str).with_context(|| {
+            let (name, shape) = (&experiment.name, self.shape.name());
+            format!("experiment {name} has no caption for the shape {shape} in its plan; it has: {}", known.join(", "))
         })
     }
 
@@ -117,73 +141,25 @@ impl Chart {
                 render::boxed(&Missing::new("no chart", format!("{error}")))
             }
         };
-        let file = format!("{}/{}/{}-{name}.vl.json", view.machine.slug(), plan.chapter, experiment.name);
-        let file = downloads::write(view, &file, &(serde_json::to_string_pretty(&request.wide)? + "\n"))?;
+        let own = format!("{}-{name}", experiment.name);
+        let path = format!("{}/{}/{own}", view.machine.slug(), plan.chapter);
+        let file =
+            downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))?;
+        // A script and not JSON, because a page that was opened from a folder may load only scripts.
+        let both = serde_json::json!({ "wide": request.wide, "narrow": request.narrow });
+        let live = downloads::write(
+            view,
+            &format!("{path}.live.js"),
+            &format!("(window.charts ??= {{}})[{own:?}] = {both};\n"),
+        )?;
         let command = format!("cargo tally chart {} {name}", experiment.name);
-        let small = downloads::small_line_with(view, plan, experiment, &command, &[("specification", file)])?;
+        let small = SmallPrint { figure: &own, command: &command, more: &[("specification", file)] };
+        let small = small.page(view, plan, experiment)?;
         let stale = render::freshness(freshness, experiment).map_or(String::new(), |note| render::boxed(&note));
-        let caption = render::fill(view, plan, experiment, &experiment.caption, Form::Page)?;
+        let caption = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Page)?;
         Ok(format!(
-            "<figure class=\"figure\" id=\"{}\">\n{stale}{pictures}<figcaption>{caption} {}</figcaption>\n{small}</figure>\n",
+            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n{stale}{pictures}<figcaption>{caption} {}</figcaption>\n{small}</figure>\n",
             request.prefix, points.legend
         ))
     }
-}
-
-/// Tidy rows: one point each, on one scale.
-struct Points {
-    rows: Vec<Value>,
-    scale: Scale,
-    legend: String,
-}
-
-fn points(view: &View, plan: &Plan, experiment: &Experiment, record: &Record) -> Result<Points> {
-    let rows = Row::all(experiment, record)?;
-    let shared = shared_parameters(&rows);
-    let medians = rows.iter().filter_map(|row| row.elapsed.as_ref().ok()).map(|quantity| quantity.estimate.median);
-    let scale = Scale::of(medians.fold(0.0, f64::max));
-    let reference = match view.beside() {
-        Some(machine) => Some((machine.clone(), view.kept_on(&machine, plan, experiment)?)),
-        None => None,
-    };
-    let mut points = Vec::new();
-    let mut publications = BTreeSet::new();
-    for row in &rows {
-        let Ok(quantity) = &row.elapsed else { continue };
-        let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
-        let kind = experiment.group(&row.cell.program).map(|group| group.kind);
-        let point = |who: &str, Estimate { median, interval, .. }: Estimate, note: &str| {
-            let (low, high) = interval.unwrap_or((median, median));
-            json!({
-                "label": label, "kind": kind, "who": who, "note": note,
-                "median": median / scale.ns, "low": low / scale.ns, "high": high / scale.ns,
-            })
-        };
-        points.push(point("here", quantity.estimate, ""));
-        if let Some((_, kept)) = &reference
-            && let Ok((record, Freshness::Fresh | Freshness::Older(_))) = kept.as_ref()
-            && let Ok(quantity) = record.evaluate(&Expression::parse(&row.cell.to_string())?)?
-        {
-            points.push(point("reference", quantity.estimate, ""));
-        }
-        for (publication, figure) in view.published.beside(&row.cell)? {
-            let alone = Estimate { median: figure.value, interval: None, rounds: 0 };
-            points.push(point("published", alone, &figure.label));
-            publications.insert(format!("{} ({}; {})", figure.label, figure.machine, publication.title));
-        }
-    }
-    let with_reference = points.iter().any(|point| point["who"] == "reference");
-    let reference = reference.filter(|_| with_reference).map(|(machine, _)| machine);
-    let legend = legend(&view.machine, reference.as_ref(), &publications);
-    Ok(Points { rows: points, scale, legend })
-}
-
-fn legend(shown: &Machine, reference: Option<&Machine>, publications: &BTreeSet<String>) -> String {
-    let mut marks = vec![format!("● {}", html(shown.name()))];
-    marks.extend(reference.map(|machine| format!("○ {} (reference)", html(machine.name()))));
-    if !publications.is_empty() {
-        let publications: Vec<&str> = publications.iter().map(String::as_str).collect();
-        marks.push(format!("◇ published without an interval: {}", html(&publications.join(", "))));
-    }
-    format!("<span class=\"legend\">{}. The thick line is the 95 % interval.</span>", marks.join("; "))
 }

@@ -95,7 +95,7 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
     match CommandLine::try_parse_from(words)?.verb {
         Verb::Value(value) => view.plans.experiment_for(&value.expression()?).map(drop),
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
-        Verb::Chart(chart) => view.plans.experiment(&chart.experiment).map(drop),
+        Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
         Verb::List(list) => list.program.map_or(Ok(()), |program| view.plans.chapter_of(&program).map(drop)),
         _ => bail!("a directive only prints"),

@@ -54,6 +54,8 @@ struct Judged<'a> {
 
 struct JudgedPart<'a> {
     part: &'a Part,
+    plan: &'a Plan,
+    experiment: &'a Experiment,
     quantity: Expression,
     measured: Measured,
     expected: Expectation,
@@ -64,7 +66,14 @@ impl<'a> Judged<'a> {
     fn new(view: &'a View, plan: &'a Plan, claim: &'a PlannedClaim) -> Result<Self> {
         let (_, experiment) = view.plans.experiment(&claim.experiment)?;
         view.published.publication(&claim.source)?;
-        let parts = claim.parts.iter().map(|part| judge(view, plan, experiment, part)).collect::<Result<_>>()?;
+        let judge = |part: &'a Part| match &part.experiment {
+            None => judge(view, plan, experiment, part),
+            Some(name) => {
+                let (plan, experiment) = view.plans.experiment(name)?;
+                judge(view, plan, experiment, part)
+            }
+        };
+        let parts = claim.parts.iter().map(judge).collect::<Result<_>>()?;
         Ok(Self { plan, experiment, claim, parts })
     }
 
@@ -108,7 +117,7 @@ impl<'a> Judged<'a> {
         out += "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">published</th>\
                 <th scope=\"col\">agrees between</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n";
         for part in &self.parts {
-            out += &part.row(view, self)?;
+            out += &part.row(view)?;
         }
         out += "</tbody>\n</table>\n</div>\n";
         out += &format!(
@@ -161,16 +170,21 @@ impl<'a> Judged<'a> {
 }
 
 impl JudgedPart<'_> {
-    fn row(&self, view: &View, claim: &Judged) -> Result<String> {
-        let anchor = render::anchor(claim.plan, claim.experiment);
-        let context = render::context(view, claim.plan, claim.experiment)?;
+    /// The number, leading to the table that it comes from.
+    fn here(&self, view: &View) -> Result<String> {
+        let anchor = render::anchor(self.plan, self.experiment);
+        let context = render::context(view, self.plan, self.experiment)?;
+        Ok(render::inline(&self.measured, &self.quantity, &anchor, &context))
+    }
+
+    fn row(&self, view: &View) -> Result<String> {
         Ok(format!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}–{}</td><td>{}</td><td>{}</td></tr>\n",
             html(&self.part.name),
             html(&self.show(self.expected.published)),
             html(&self.show(self.expected.band.0)),
             html(&self.show(self.expected.band.1)),
-            render::inline(&self.measured, &self.quantity, &anchor, &context),
+            self.here(view)?,
             self.verdict.words()
         ))
     }
@@ -188,7 +202,7 @@ impl JudgedPart<'_> {
     }
 }
 
-fn judge<'a>(view: &View, plan: &Plan, experiment: &Experiment, part: &'a Part) -> Result<JudgedPart<'a>> {
+fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a Part) -> Result<JudgedPart<'a>> {
     ensure!(part.agreement > 1.0, "part {:?}: agreement is a factor above 1", part.name);
     let quantity = Expression::parse(&part.quantity)?;
     let published = evaluate_published(&Expression::parse(&part.published)?, &view.published)?;
@@ -206,7 +220,7 @@ fn judge<'a>(view: &View, plan: &Plan, experiment: &Experiment, part: &'a Part) 
     };
     let measured = view.evaluate(plan, experiment, &quantity)?;
     let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
-    Ok(JudgedPart { part, quantity, verdict: verdict(&measured, &expected), measured, expected })
+    Ok(JudgedPart { part, plan, experiment, quantity, verdict: verdict(&measured, &expected), measured, expected })
 }
 
 fn class(verdict: Verdict) -> String {
@@ -219,10 +233,9 @@ fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
         .to_owned();
     for judged in claims {
         let publication = view.published.publication(&judged.claim.source)?;
-        let anchor = render::anchor(judged.plan, judged.experiment);
-        let context = render::context(view, judged.plan, judged.experiment)?;
-        let lines =
-            |show: &dyn Fn(&JudgedPart) -> String| judged.parts.iter().map(show).collect::<Vec<_>>().join("<br>");
+        let published: Vec<String> =
+            judged.parts.iter().map(|part| html(&part.show(part.expected.published))).collect();
+        let here: Vec<String> = judged.parts.iter().map(|part| part.here(view)).collect::<Result<_>>()?;
         out += &format!(
             "<tr class=\"{}\"><th scope=\"row\"><a href=\"{}.md#{id}\">{id}</a></th><td><q>{}</q> <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
             class(judged.verdict()),
@@ -230,8 +243,8 @@ fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
             html(&judged.claim.sentence),
             publication.url,
             html(&publication.title),
-            lines(&|part| html(&part.show(part.expected.published))),
-            lines(&|part| render::inline(&part.measured, &part.quantity, &anchor, &context)),
+            published.join("<br>"),
+            here.join("<br>"),
             judged.verdict().words(),
             id = html(&judged.claim.id),
         );

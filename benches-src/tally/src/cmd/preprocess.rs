@@ -94,7 +94,7 @@ fn measure(project: &Project, settings: &Settings) -> Result<()> {
             "unknown effort {unknown:?} in [preprocessor.measure]; there are: quick, full, never (and test, for tests)"
         ),
     };
-    if let Err(error) = charts::fetch_packages(project) {
+    if let Err(error) = charts::fetch_packages(project).and_then(|()| charts::copy_vega(project)) {
         eprintln!("tally: warning: {error:#}");
     }
     match effort {

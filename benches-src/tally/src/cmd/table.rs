@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cell::Cell;
-use crate::downloads;
+use crate::downloads::SmallPrint;
 use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::{self, Scale};
@@ -58,11 +58,11 @@ pub struct Row {
     pub elapsed: Measured,
     /// The same beyond its baseline's, where it has one.
     pub beyond: Option<Measured>,
-    /// Voluntary and involuntary switches, user time, system time, migrations.
+    /// What stands beside the time: counters, or quantiles of single laps.
     pub counters: Vec<Measured>,
 }
 
-/// The counters of a row, with the heads of their columns.
+/// The measures of a row beside its time, with the heads of their columns.
 const COUNTERS: [(&str, &str); 5] = [
     ("voluntary_switches", "voluntary switches"),
     ("involuntary_switches", "involuntary switches"),
@@ -70,6 +70,23 @@ const COUNTERS: [(&str, &str); 5] = [
     ("system_ns", "CPU, system"),
     ("migrations", "migrations"),
 ];
+
+/// The same where single laps were timed.
+const QUANTILES: [(&str, &str); 5] = [
+    ("quantile_0.5", "half of the laps within"),
+    ("quantile_0.9", "90 % within"),
+    ("quantile_0.99", "99 % within"),
+    ("quantile_0.999", "99.9 % within"),
+    ("voluntary_switches", "voluntary switches"),
+];
+
+fn measures(experiment: &Experiment) -> [(&'static str, &'static str); 5] {
+    if experiment.histogram_laps.is_some() { QUANTILES } else { COUNTERS }
+}
+
+fn is_time(measure: &str) -> bool {
+    measure.ends_with("_ns") || measure.starts_with("quantile_")
+}
 
 impl Row {
     /// Every cell of a record, and those that only a full run would have measured.
@@ -83,6 +100,10 @@ impl Row {
             }
         }
         Ok(rows)
+    }
+
+    fn is_full_only(&self) -> bool {
+        self.elapsed.as_ref().is_err_and(|missing| missing.word == "full only")
     }
 
     fn of(experiment: &Experiment, record: &Record, cell: &Cell) -> Result<Self> {
@@ -104,7 +125,10 @@ impl Row {
         Ok(Self {
             elapsed: evaluate(&cell.to_string())?,
             beyond: beyond.transpose()?,
-            counters: COUNTERS.iter().map(|(name, _)| evaluate(&format!("{cell}.{name}"))).collect::<Result<_>>()?,
+            counters: measures(experiment)
+                .iter()
+                .map(|(name, _)| evaluate(&format!("{cell}.{name}")))
+                .collect::<Result<_>>()?,
             cell: cell.clone(),
         })
     }
@@ -142,9 +166,10 @@ fn page(
     }
     out += "<div class=\"wide\">\n<table>\n";
     out += &format!("<caption><span>{}</span></caption>\n", caption(view, plan, experiment, rows)?);
-    out += &head(scale, &experiment.per);
+    out += &head(scale, experiment);
     out += "<tbody>\n";
     let mut placement = "";
+    let (not_now, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
     for row in rows {
         if row.cell.placement != placement {
             placement = &row.cell.placement;
@@ -153,8 +178,9 @@ fn page(
         out += &page_row(view, plan, experiment, row, &shared, scale)?;
     }
     out += "</tbody>\n</table>\n</div>\n";
-    out += &footnotes(record);
-    out += &downloads::small_line(view, plan, experiment, &format!("cargo tally table {}", experiment.name))?;
+    out += &footnotes(record, &not_now, &shared);
+    let command = format!("cargo tally table {}", experiment.name);
+    out += &SmallPrint { figure: &experiment.name, command: &command, more: &[] }.page(view, plan, experiment)?;
     Ok(out + "</div>\n")
 }
 
@@ -176,21 +202,16 @@ fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[Row]) -> R
     ))
 }
 
-fn head(scale: Scale, per: &str) -> String {
+fn head(scale: Scale, experiment: &Experiment) -> String {
     let column = |text: &str| format!("<th scope=\"col\">{}</th>", html(text));
     let time = |text: &str| column(&format!("{text}, {}", scale.name));
-    format!(
-        "<thead>\n<tr><th scope=\"col\">program</th>{}{}{}{}{}{}{}{}{}</tr>\n</thead>\n",
-        time(&format!("one {per}")),
-        time("beyond I/O"),
-        column(COUNTERS[0].1),
-        column(COUNTERS[1].1),
-        time(COUNTERS[2].1),
-        time(COUNTERS[3].1),
-        column(COUNTERS[4].1),
-        column("rounds"),
-        time("published"),
-    )
+    let measure = |(name, head): (&str, &str)| if is_time(name) { time(head) } else { column(head) };
+    let columns = [
+        vec![column("program"), time(&format!("one {}", experiment.per)), time("beyond I/O")],
+        measures(experiment).map(measure).to_vec(),
+        vec![column("rounds"), time("published")],
+    ];
+    format!("<thead>\n<tr>{}</tr>\n</thead>\n", columns.concat().concat())
 }
 
 fn page_row(
@@ -211,13 +232,13 @@ fn page_row(
     }
     let time = |measured: &Measured| shown(measured, |quantity| scaled(quantity, scale));
     let counter = |(measured, (name, _)): (&Measured, (&str, &str))| {
-        shown(measured, |quantity| match name.ends_with("_ns") {
+        shown(measured, |quantity| match is_time(name) {
             true => html(&scale.show(quantity.estimate.median)),
             false => html(&format::quantity(quantity).value),
         })
     };
     let beyond = row.beyond.as_ref().map_or("<td></td>".to_owned(), time);
-    let counters: String = row.counters.iter().zip(COUNTERS).map(counter).collect();
+    let counters: String = row.counters.iter().zip(measures(experiment)).map(counter).collect();
     let rounds = row.elapsed.as_ref().map_or(0, |quantity| quantity.estimate.rounds);
     let published = view.published.beside(&row.cell)?;
     let published = published.iter().map(|(_, figure)| {
@@ -244,8 +265,12 @@ fn scaled(quantity: &Quantity, scale: Scale) -> String {
 }
 
 /// What the numbers' own session says against them.
-fn footnotes(record: &Record) -> String {
+fn footnotes(record: &Record, full_only: &[&Row], shared: &[String]) -> String {
     let mut notes = Vec::new();
+    if !full_only.is_empty() {
+        let labels = full_only.iter().map(|row| format!("{} · {}", row.cell.label(shared), row.cell.placement));
+        notes.push(format!("Measured with effort = full only: {}.", labels.collect::<Vec<_>>().join(", ")));
+    }
     match record.noise_floor() {
         Some(floor) => notes.push(format!(
             "Noise floor: the same program run as both arms of a comparison differed by up to {}; no difference below that is called one.",

@@ -1,0 +1,240 @@
+//! What charts show: tidy rows on one scale, for each shape. Intervals are computed here and never in a browser.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+use crate::cell::{Cell, plain};
+use crate::cmd::table::{Row, shared_parameters};
+use crate::escape::html;
+use crate::expression::Expression;
+use crate::format::Scale;
+use crate::plan::{Experiment, Plan};
+use crate::project::Machine;
+use crate::quantity::Quantity;
+use crate::record::Record;
+use crate::sources::Freshness;
+use crate::statistics::Estimate;
+use crate::view::View;
+
+/// The rows of a chart with what is said about them.
+pub struct Points {
+    /// One object per mark.
+    pub rows: Vec<Value>,
+    /// The title of the axis of values.
+    pub axis: String,
+    /// The title of the other axis, where it has one.
+    pub x: String,
+    /// What the marks mean, as HTML.
+    pub legend: String,
+}
+
+/// Where a chart's numbers come from.
+pub struct Source<'a> {
+    /// Plans, published figures, other machines.
+    pub view: &'a View,
+    /// The chapter.
+    pub plan: &'a Plan,
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its record on the machine that is shown.
+    pub record: &'a Record,
+}
+
+/// A median with its interval, on a scale.
+fn marks(estimate: Estimate, scale: Scale) -> Value {
+    let (low, high) = estimate.interval.unwrap_or((estimate.median, estimate.median));
+    json!({ "median": estimate.median / scale.ns, "low": low / scale.ns, "high": high / scale.ns })
+}
+
+/// `row` with the fields of `more`.
+fn with(mut row: Value, more: Value) -> Value {
+    let fields = row.as_object_mut().expect("rows are objects");
+    fields.extend(more.as_object().expect("rows are objects").clone());
+    row
+}
+
+fn legend(parts: &[String]) -> String {
+    format!("<span class=\"legend\">{}</span>", parts.join(" "))
+}
+
+impl Source<'_> {
+    fn kind(&self, cell: &Cell) -> Value {
+        json!(self.experiment.group(&cell.program).map(|group| group.kind))
+    }
+
+    fn axis(&self, scale: Scale) -> String {
+        format!("{} per {} (logarithmic)", scale.name, self.experiment.per)
+    }
+
+    fn scale(rows: &[Row]) -> Scale {
+        let medians = rows.iter().filter_map(|row| row.elapsed.as_ref().ok()).map(|quantity| quantity.estimate.median);
+        Scale::of(medians.fold(0.0, f64::max))
+    }
+
+    fn evaluate(&self, text: &str) -> Result<Option<Quantity>> {
+        Ok(self.record.evaluate(&Expression::parse(text)?)?.ok())
+    }
+
+    /// A dot and its interval per cell, beside the reference machine's and what was published.
+    pub fn dots(&self) -> Result<Points> {
+        let rows = Row::all(self.experiment, self.record)?;
+        let shared = shared_parameters(&rows);
+        let scale = Self::scale(&rows);
+        let reference = match self.view.beside() {
+            Some(machine) => Some((machine.clone(), self.view.kept_on(&machine, self.plan, self.experiment)?)),
+            None => None,
+        };
+        let mut points = Vec::new();
+        let mut publications = BTreeSet::new();
+        for row in &rows {
+            let Ok(quantity) = &row.elapsed else { continue };
+            let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
+            let point = |who: &str, estimate: Estimate, note: &str| {
+                let own = json!({ "label": label, "kind": self.kind(&row.cell), "who": who, "note": note });
+                with(own, marks(estimate, scale))
+            };
+            points.push(point("here", quantity.estimate, ""));
+            if let Some((_, kept)) = &reference
+                && let Ok((record, Freshness::Fresh | Freshness::Older(_))) = kept.as_ref()
+                && let Ok(quantity) = record.evaluate(&Expression::parse(&row.cell.to_string())?)?
+            {
+                points.push(point("reference", quantity.estimate, ""));
+            }
+            for (publication, figure) in self.view.published.beside(&row.cell)? {
+                let alone = Estimate { median: figure.value, interval: None, rounds: 0 };
+                points.push(point("published", alone, &figure.label));
+                publications.insert(format!("{} ({}; {})", figure.label, figure.machine, publication.title));
+            }
+        }
+        let mut parts = vec![format!("● {}.", html(self.view.machine.name()))];
+        if let Some((Machine::Exported(slug), _)) = &reference
+            && points.iter().any(|point| point["who"] == "reference")
+        {
+            parts.push(format!("○ {} (reference).", html(slug)));
+        }
+        if !publications.is_empty() {
+            let publications: Vec<&str> = publications.iter().map(String::as_str).collect();
+            parts.push(format!("◇ published without an interval: {}.", html(&publications.join(", "))));
+        }
+        parts.push("The thick line is the 95 % interval.".to_owned());
+        Ok(Points { rows: points, axis: self.axis(scale), x: String::new(), legend: legend(&parts) })
+    }
+
+    /// A line with its band per series, over the one numeric parameter that the plan varies.
+    pub fn sweep(&self) -> Result<Points> {
+        let rows = Row::all(self.experiment, self.record)?;
+        let Some(swept) = swept_parameter(&rows) else {
+            bail!("experiment {} varies no numeric parameter, so it has no sweep", self.experiment.name);
+        };
+        let left_out = [shared_parameters(&rows), vec![swept.clone()]].concat();
+        let scale = Self::scale(&rows);
+        let mut series: Vec<(String, Vec<(f64, &Row)>)> = Vec::new();
+        for row in rows.iter().filter(|row| row.elapsed.is_ok()) {
+            let Some(x) = row.cell.parameters[&swept].as_f64() else { continue };
+            let label = format!("{} · {}", row.cell.label(&left_out), row.cell.placement);
+            match series.iter_mut().find(|(name, _)| *name == label) {
+                Some((_, points)) => points.push((x, row)),
+                None => series.push((label, vec![(x, row)])),
+            }
+        }
+        let mut points = Vec::new();
+        for (label, mut line) in series {
+            line.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+            for (index, (x, row)) in line.iter().enumerate() {
+                let own = json!({
+                    "label": label, "kind": self.kind(&row.cell), "who": "here", "x": x,
+                    "first": index == 0, "last": index + 1 == line.len(),
+                });
+                let quantity = row.elapsed.as_ref().expect("filtered");
+                points.push(with(own, marks(quantity.estimate, scale)));
+            }
+        }
+        let caches = cache_marks(self.record, &points);
+        let mut parts = vec!["The band is the 95 % interval.".to_owned()];
+        if !caches.is_empty() {
+            parts.push("The dashed marks say where participants of 4 KiB each would fill a cache.".to_owned());
+        }
+        points.extend(caches);
+        Ok(Points { rows: points, axis: self.axis(scale), x: format!("{swept} (logarithmic)"), legend: legend(&parts) })
+    }
+
+    /// The share of single laps that took at most so long.
+    pub fn ecdf(&self) -> Result<Points> {
+        const SHARES: [f64; 17] =
+            [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
+        let rows = Row::all(self.experiment, self.record)?;
+        let shared = shared_parameters(&rows);
+        let scale = Self::scale(&rows);
+        let mut points = Vec::new();
+        for (position, row) in rows.iter().filter(|row| row.elapsed.is_ok()).enumerate() {
+            let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
+            // Names stand at different heights, so that neighbours do not cover each other.
+            let named_at = SHARES[6 + position % 3 * 2];
+            for share in SHARES {
+                let Some(quantity) = self.evaluate(&format!("{}.quantile_{share}", row.cell))? else { continue };
+                let own = json!({
+                    "label": label, "kind": self.kind(&row.cell), "who": "here", "p": share,
+                    "placement": row.cell.placement, "named": share == named_at,
+                });
+                points.push(with(own, marks(quantity.estimate, scale)));
+            }
+        }
+        let parts = [
+            "Each point is a quantile of single laps, taken within each process; the band is its 95 % interval over rounds.",
+            "Solid: one CPU. Dashed: free.",
+        ];
+        let axis = format!("{} per lap (logarithmic)", scale.name);
+        Ok(Points { rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
+    }
+
+    /// What a baseline explains of each cell, and what remains.
+    pub fn stack(&self) -> Result<Points> {
+        let rows = Row::all(self.experiment, self.record)?;
+        let shared = shared_parameters(&rows);
+        let scale = Self::scale(&rows);
+        let mut points = Vec::new();
+        for row in &rows {
+            let (Ok(whole), Some(Ok(beyond))) = (&row.elapsed, &row.beyond) else { continue };
+            let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
+            let (whole, beyond) = (whole.estimate, beyond.estimate.median);
+            let interval = marks(whole, scale);
+            let part = |part: &str, rank: u32, from: f64, to: f64| {
+                json!({
+                    "label": label, "kind": self.kind(&row.cell), "part": part, "rank": rank,
+                    "from": from / scale.ns, "to": to / scale.ns, "low": interval["low"], "high": interval["high"],
+                })
+            };
+            points.push(part("input and output", 0, 0.0, whole.median - beyond));
+            points.push(part("beyond it", 1, whole.median - beyond, whole.median));
+        }
+        let parts = [
+            "Grey: what the baseline does as well, on the same CPUs.",
+            "Coloured: what remains beyond it (the median of the differences within rounds).",
+            "The thick line is the 95 % interval of the whole.",
+        ];
+        let axis = format!("{} per {}", scale.name, self.experiment.per);
+        Ok(Points { rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
+    }
+}
+
+/// The parameter that has different numbers in different rows.
+fn swept_parameter(rows: &[Row]) -> Option<String> {
+    let names: BTreeSet<&String> = rows.iter().flat_map(|row| row.cell.parameters.keys()).collect();
+    let varies = |name: &&&String| {
+        let values = rows.iter().filter_map(|row| row.cell.parameters.get(**name)).filter(|value| value.is_number());
+        values.map(plain).collect::<BTreeSet<_>>().len() > 1
+    };
+    names.iter().find(varies).map(|name| (*name).clone())
+}
+
+/// Where so many participants of one page each would fill a cache, as far as the sweep reaches.
+fn cache_marks(record: &Record, points: &[Value]) -> Vec<Value> {
+    const EACH_BYTES: f64 = 4096.0;
+    let xs = points.iter().filter_map(|point| point["x"].as_f64());
+    let (low, high) = xs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+    let caches = record.header.machine.data_caches().into_iter();
+    let caches = caches.map(|(name, bytes)| (name, bytes / EACH_BYTES)).filter(|(_, x)| (low..=high).contains(x));
+    caches.map(|(name, x)| json!({ "who": "cache", "note": name, "x": x })).collect()
+}
