@@ -89,6 +89,12 @@ test('every command that the book or the README shows can be run', () => {
   }
 });
 
+test('the picture in the README is the one that its command draws', () => {
+  const { stdout, status, stderr } = spawnSync('cargo', 'tally chart socket dots --machine reference --standalone'.split(' '), { cwd: checkout, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  assert.equal(readFileSync(join(checkout, 'book/picture.svg'), 'utf8'), stdout);
+});
+
 test('everything for download is what its link says', () => {
   const { site } = build(checkout, { effort: 'never', show: 'reference' });
   const folder = join(site, 'generated');

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { build, copyOfCheckout, pages } from './site.mjs';
 
@@ -79,11 +80,50 @@ test('without JavaScript every chart and table is there, one picture at a time',
         assert.equal(await svg.getAttribute('role'), 'img');
         assert.ok((await svg.locator('> title').textContent()).length > 10);
         assert.match(await svg.locator('> desc').textContent(), /\d/, 'the description says numbers');
-        assert.ok((await svg.locator('.mark-symbol path').count()) > 3, `${name}: no points`);
+        assert.ok((await svg.locator('.mark-symbol path, .mark-rect path').count()) > 2, `${name}: no marks`);
       }
       for (const value of await page.locator('a.value').all()) assert.match(await value.textContent(), /^<?-?[\d.]+( (ns|µs|ms|s))?$/);
       await close();
     }
+  }
+});
+
+test('a live chart is drawn from our own copy of Vega, and only when somebody asks', async () => {
+  for (const width of [390, 1440]) {
+    const { page, errors, foreign, close } = await open('switch-cost.html', { width });
+    assert.equal(await page.evaluate(() => 'vega' in window), false, 'Vega was loaded though nobody asked');
+    for (const id of ['socket-dots', 'socket-stack', 'hops-sweep', 'laps-ecdf']) {
+      const figure = page.locator(`#${id}`);
+      await figure.locator('button.explore').click();
+      await figure.locator('.vega-embed svg').waitFor();
+      assert.equal(await figure.locator('.picture').first().isVisible(), false, id);
+      const mark = figure.locator('.vega-embed .mark-symbol path, .vega-embed .mark-rect path').first();
+      await mark.hover({ force: true });
+      await page.locator('#vg-tooltip-element.visible').waitFor();
+      assert.match(await page.locator('#vg-tooltip-element').textContent(), /\d/, id);
+      await page.mouse.move(0, 0);
+    }
+    assert.deepEqual([errors, foreign], [[], []]);
+    await close();
+  }
+});
+
+test('every figure can be cited with its machine, and the citation leads back to it', async () => {
+  for (const name of withFigures) {
+    const { page, close } = await open(name, { javaScriptEnabled: false });
+    for (const cite of await page.locator('.cite').all()) {
+      assert.match(await cite.textContent(), /Machine .*measured \d{4}-\d\d-\d\d, effort \w+, \d+ rounds, revision/);
+      const [target, anchor] = (await cite.locator('a').getAttribute('href')).split('#');
+      assert.ok(readFileSync(join(site, target || name), 'utf8').includes(`id="${anchor}"`), anchor);
+    }
+    await close();
+  }
+});
+
+test('pages stay light: at most 250 KB compressed before live charts', () => {
+  for (const name of all) {
+    const size = gzipSync(readFileSync(join(site, name))).length;
+    assert.ok(size <= 250_000, `${name} has ${size} bytes`);
   }
 });
 

@@ -1,6 +1,6 @@
 //! A channel with room for one value, between tasks of one thread.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ struct Slot<T> {
 #[derive(Default)]
 #[repr(C)]
 struct Waiting {
-    waker: RefCell<Option<Waker>>,
+    waker: Cell<Option<Waker>>,
     now: Cell<bool>,
 }
 
@@ -126,18 +126,17 @@ impl Waiting {
     #[inline]
     fn wait(&self, context: &Context<'_>) {
         self.now.set(true);
-        let mut kept = self.waker.borrow_mut();
-        if !kept.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
-            *kept = Some(context.waker().clone());
-        }
+        let kept = self.waker.take().filter(|waker| waker.will_wake(context.waker()));
+        self.waker.set(Some(kept.unwrap_or_else(|| context.waker().clone())));
     }
 
     #[inline]
     fn wake(&self) {
         if self.now.replace(false)
-            && let Some(waker) = &*self.waker.borrow()
+            && let Some(waker) = self.waker.take()
         {
             waker.wake_by_ref();
+            self.waker.set(Some(waker));
         }
     }
 }

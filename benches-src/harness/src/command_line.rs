@@ -31,13 +31,13 @@ pub struct HarnessFlags {
     #[arg(long, conflicts_with = "iters")]
     pub once: bool,
     /// Do exactly this many laps as one sample, without Criterion
-    #[arg(long, value_name = "LAPS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "LAPS", group = "exactly", value_parser = clap::value_parser!(u64).range(1..))]
     pub iters: Option<u64>,
     /// Time this many laps one by one, for a distribution of single laps
-    #[arg(long, value_name = "LAPS", conflicts_with_all = ["once", "iters"], value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "LAPS", group = "exactly", conflicts_with = "once", value_parser = clap::value_parser!(u64).range(1..))]
     pub histogram: Option<u64>,
     /// Laps before those of --iters or --histogram, outside the sample
-    #[arg(long, value_name = "LAPS", default_value_t = 0)]
+    #[arg(long, value_name = "LAPS", default_value_t = 0, requires = "exactly")]
     pub warmups: u64,
     /// Samples to take
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(10..))]

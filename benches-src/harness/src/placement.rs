@@ -1,6 +1,8 @@
 //! Where a program's threads may run, decided before any of them exists.
 
-use anyhow::Result;
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -40,7 +42,9 @@ impl Placement {
                 allowed.len()
             )));
         }
-        pin_to(&allowed[..needed])
+        pin_to(&allowed[..needed])?;
+        PLACES.get_or_init(|| allowed[..needed].to_vec());
+        Ok(())
     }
 
     /// Pins the calling thread to the place of one participant. To be called by each participant of a program whose
@@ -49,12 +53,16 @@ impl Placement {
         match self {
             Placement::Free | Placement::OneCpu => Ok(()),
             Placement::TwoCpus => {
-                let pair = allowed_cpus()?;
-                pin_to(&[pair[index % pair.len()]])
+                let places = PLACES.get().context("the placement was not applied to the process")?;
+                pin_to(&[places[index % places.len()]])
             }
         }
     }
 }
+
+/// The CPUs of the placement. Kept, because a thread inherits the place of the one that starts it, and could not find the
+/// other CPU from there.
+static PLACES: OnceLock<Vec<usize>> = OnceLock::new();
 
 fn allowed_cpus() -> Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;

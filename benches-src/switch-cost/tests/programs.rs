@@ -129,6 +129,23 @@ fn a_cell_that_cannot_be_run_says_why_and_is_no_failure() {
 }
 
 #[test]
+fn two_cpus_means_that_neighbours_are_on_different_ones() {
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        return;
+    }
+    let command = "grep -h Cpus_allowed_list /proc/{pid}/task/*/status | sort | uniq -c";
+    for (program, participants) in [(PROGRAMS[1], 8), (CHANNELS[3], 8), (CALLS[2], 2)] {
+        let hops: &[&str] = if participants == 8 { &["--hops", "8"] } else { &[] };
+        let output = run(program, &[&["--once", "--placement", "two-cpus", "--command", command], hops].concat());
+        let counts: Vec<String> = String::from_utf8_lossy(&output.stderr)
+            .lines()
+            .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
+            .collect();
+        assert_eq!(counts, [(participants / 2).to_string(), (participants / 2).to_string()], "{program:?}: {output:?}");
+    }
+}
+
+#[test]
 fn bad_flags_are_refused_with_the_reason() {
     for (flags, reason) in [
         (["--hops", "1"], "2..=1000000"),

@@ -52,7 +52,7 @@ impl Cell {
         let own = self.parameters.iter().filter(|(name, _)| !shared.contains(name));
         let own = own.map(|(name, value)| match value {
             Value::String(word) => word.clone(),
-            number => format!("{number} {name}"),
+            number => format!("{name} {number}"),
         });
         [self.program.clone()].into_iter().chain(own).chain(self.condition.clone()).collect::<Vec<_>>().join(" · ")
     }

@@ -171,7 +171,7 @@ impl Source<'_> {
         for (position, row) in rows.iter().filter(|row| row.elapsed.is_ok()).enumerate() {
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
             // Names stand at different heights, so that neighbours do not cover each other.
-            let named_at = SHARES[6 + position % 3 * 2];
+            let named_at = SHARES[[4, 6, 8, 10][position % 4]];
             for share in SHARES {
                 let Some(quantity) = self.evaluate(&format!("{}.quantile_{share}", row.cell))? else { continue };
                 let own = json!({
@@ -237,4 +237,36 @@ fn cache_marks(record: &Record, points: &[Value]) -> Vec<Value> {
     let caches = record.header.machine.data_caches().into_iter();
     let caches = caches.map(|(name, bytes)| (name, bytes / EACH_BYTES)).filter(|(_, x)| (low..=high).contains(x));
     caches.map(|(name, x)| json!({ "who": "cache", "note": name, "x": x })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Missing;
+    use crate::record::tests::{cell, header};
+
+    fn row(hops: u64) -> Row {
+        let mut cell = cell("x", "free");
+        cell.parameters.insert("hops".to_owned(), json!(hops));
+        cell.parameters.insert("runtime".to_owned(), json!(if hops > 2 { "multi" } else { "current" }));
+        Row { cell, elapsed: Err(Missing::new("failed", "")), beyond: None, counters: Vec::new() }
+    }
+
+    #[test]
+    fn a_sweep_goes_over_the_number_that_varies() {
+        assert_eq!(swept_parameter(&[row(2), row(8)]).as_deref(), Some("hops"));
+        assert_eq!(swept_parameter(&[row(2), row(2)]), None, "words and constants are no sweep");
+    }
+
+    #[test]
+    fn caches_are_marked_where_the_sweep_reaches_them() {
+        let mut header = header(Vec::new());
+        let caches = "L1 data 32K, shared by 1; L1 instruction 32K, shared by 1; L2 unified 1024K, shared by 1; L3 unified 32M, shared by 2";
+        header.machine.known.insert("caches of CPU 0".to_owned(), caches.to_owned());
+        let record = Record { header, runs: Vec::new(), end: None };
+        let marks = cache_marks(&record, &[json!({ "x": 2.0 }), json!({ "x": 2000.0 })]);
+        let seen: Vec<(&str, f64)> =
+            marks.iter().map(|mark| (mark["note"].as_str().unwrap(), mark["x"].as_f64().unwrap())).collect();
+        assert_eq!(seen, [("L1", 8.0), ("L2", 256.0)], "L3 would be at 8192");
+    }
 }

@@ -85,7 +85,20 @@ fn check_finds_what_does_not_agree() {
         let said = support::fail(fake.tally(&["check"]));
         assert!(said.contains("book/src/chapter.md, line 11") && said.contains(reason), "{said}");
     }
+    for (text, reason) in
+        [("It takes 4.9 µs.", Some("\"4.9 µs\" is typed by hand")), ("\"It takes 4.9 µs\", says the source.", None)]
+    {
+        fake.write("book/src/chapter.md", &(page("tally table pair") + text + "\n"));
+        let checked = fake.tally(&["check"]).output().unwrap();
+        assert_eq!(checked.status.success(), reason.is_none());
+        assert!(String::from_utf8_lossy(&checked.stderr).contains(reason.unwrap_or_default()));
+    }
     fake.write("book/src/chapter.md", &page("tally table pair"));
+    let record = "data/machines/a-machine/chapter/pair.jsonl";
+    let whole = fake.read(record);
+    fake.write(record, &whole.replacen("\"seed\":", "\"diary\":\"dear\",\"seed\":", 1));
+    assert!(support::fail(fake.tally(&["check"])).contains("line 1: holds something that the format"));
+    fake.write(record, &whole);
     fake.write("benches-src/chapter/src/bin/slow.rs", "fn main() {}");
     fake.write("benches-src/chapter/src/bin/third.rs", "//! One operation: nothing.\n");
     let said = support::fail(fake.tally(&["check"]));

@@ -1,6 +1,7 @@
 //! `tally check`: plans, listings, pages and records agree.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use clap::{Args, Parser};
@@ -11,6 +12,7 @@ use crate::command_line::{CommandLine, Verb};
 use crate::expression::Expression;
 use crate::plan::Plan;
 use crate::project::{Machine, Project};
+use crate::record::Line;
 use crate::sources::Freshness;
 use crate::view::View;
 
@@ -26,6 +28,7 @@ impl Check {
             wrong.extend(listings(view, plan)?);
         }
         wrong.extend(directives(view)?);
+        wrong.extend(typed_figures(view)?);
         wrong.extend(claims(view));
         wrong.extend(published(view));
         wrong.extend(records(view)?);
@@ -66,17 +69,11 @@ fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
 fn directives(view: &View) -> Result<Vec<String>> {
     let pattern = Regex::new(r"<!--[ ]*cmdrun (.*?)-->")?;
     let mut wrong = Vec::new();
-    for entry in fs::read_dir(view.project.pages())?.flatten() {
-        let path = entry.path();
-        if path.extension().is_none_or(|extension| extension != "md") {
-            continue;
-        }
-        let text = fs::read_to_string(&path)?;
+    for (page, text) in pages(view)? {
         for (number, line) in text.lines().enumerate() {
             for directive in pattern.captures_iter(line) {
                 let command = directive[1].trim();
                 if let Err(error) = directive_is_known(view, command) {
-                    let page = path.file_name().unwrap_or_default().to_string_lossy();
                     let first = format!("{error:#}");
                     let first = first.lines().next().unwrap_or_default();
                     wrong.push(format!("book/src/{page}, line {}: {command}: {first}", number + 1));
@@ -85,6 +82,34 @@ fn directives(view: &View) -> Result<Vec<String>> {
         }
     }
     Ok(wrong)
+}
+
+/// No page has a time typed by hand: a number with its unit comes from a record, or stands in quotation marks with its source.
+fn typed_figures(view: &View) -> Result<Vec<String>> {
+    let quoted = Regex::new(r#"<!--.*?-->|"[^"]*"|`[^`]*`"#)?;
+    let figure = Regex::new(r"[0-9][0-9.,]* ?(ns|µs|us|ms)\b")?;
+    let mut wrong = Vec::new();
+    for (path, text) in pages(view)? {
+        for (number, line) in quoted.replace_all(&text, "").lines().enumerate() {
+            if let Some(found) = figure.find(line) {
+                wrong.push(format!("book/src/{path}, near line {}: {:?} is typed by hand", number + 1, found.as_str()));
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// Every Markdown page: its file's name and its text.
+fn pages(view: &View) -> Result<Vec<(String, String)>> {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(view.project.pages())?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") {
+            pages.push((name, fs::read_to_string(entry.path())?));
+        }
+    }
+    pages.sort();
+    Ok(pages)
 }
 
 fn directive_is_known(view: &View, command: &str) -> Result<()> {
@@ -145,12 +170,30 @@ fn records(view: &View) -> Result<Vec<String>> {
                 Ok((record, _)) if record.header.machine.allow_listed() != record.header.machine => {
                     wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));
                 }
+                Ok(_) => {
+                    wrong.extend(smuggled(&view.project.record(&machine, &plan.chapter, &experiment.name), &place)?)
+                }
                 Err(missing) if missing.word == "unreadable" => wrong.push(missing.reason.clone()),
-                Ok(_) | Err(_) => {}
+                Err(_) => {}
             }
         }
     }
     Ok(wrong)
+}
+
+/// A record holds what its format has and nothing more: reading a line and writing it again changes nothing.
+fn smuggled(path: &Path, place: &str) -> Result<Option<String>> {
+    for (number, line) in fs::read_to_string(path)?.lines().enumerate() {
+        let written: serde_json::Value = serde_json::from_str(line)?;
+        let read: Line = serde_json::from_str(line)?;
+        if serde_json::to_value(&read)? != written {
+            return Ok(Some(format!(
+                "{place}, line {}: holds something that the format of records does not have",
+                number + 1
+            )));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

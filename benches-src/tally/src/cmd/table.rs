@@ -9,6 +9,7 @@ use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::{self, Scale};
 use crate::plan::{Experiment, Plan};
+use crate::published::{Figure, Publication};
 use crate::quantity::{Measured, Missing, Quantity};
 use crate::record::Record;
 use crate::render::{self, Form};
@@ -159,40 +160,42 @@ fn page(
     rows: &[Row],
 ) -> Result<String> {
     let shared = shared_parameters(rows);
-    let scale = scale(rows.iter().map(|row| &row.elapsed));
+    let (full_only, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
+    let columns = Columns::of(view, experiment, &rows)?;
     let mut out = format!("<div class=\"figure table\" id=\"{}\">\n", experiment.name);
     if let Some(note) = render::freshness(freshness, experiment) {
         out += &render::boxed(&note);
     }
     out += "<div class=\"wide\">\n<table>\n";
-    out += &format!("<caption><span>{}</span></caption>\n", caption(view, plan, experiment, rows)?);
-    out += &head(scale, experiment);
+    out += &format!("<caption><span>{}</span></caption>\n", caption(view, plan, experiment, &rows, &shared)?);
+    out += &columns.head(&experiment.per);
     out += "<tbody>\n";
     let mut placement = "";
-    let (not_now, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
-    for row in rows {
+    for row in &rows {
         if row.cell.placement != placement {
             placement = &row.cell.placement;
-            out += &format!("<tr><th colspan=\"10\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
+            let width = columns.width();
+            out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
         }
-        out += &page_row(view, plan, experiment, row, &shared, scale)?;
+        let anchor = render::row_anchor(experiment, &row.cell);
+        let listing = format!("{}.md#{}", plan.chapter, row.cell.program);
+        let label = html(&row.cell.label(&shared));
+        out += &format!("<tr id=\"{anchor}\"><th scope=\"row\"><a href=\"{listing}\">{label}</a></th>");
+        out += &columns.cells(view, row)?;
+        out += "</tr>\n";
     }
     out += "</tbody>\n</table>\n</div>\n";
-    out += &footnotes(record, &not_now, &shared);
+    out += &footnotes(record, &full_only, &shared);
     let command = format!("cargo tally table {}", experiment.name);
     out += &SmallPrint { figure: &experiment.name, command: &command, more: &[] }.page(view, plan, experiment)?;
     Ok(out + "</div>\n")
 }
 
-fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[Row]) -> Result<String> {
-    let of = match rows.first() {
-        Some(row) => {
-            let shared = shared_parameters(rows);
-            let values = shared.iter().map(|name| format!("{} {name}", crate::cell::plain(&row.cell.parameters[name])));
-            format!("{}. ", values.collect::<Vec<_>>().join(", "))
-        }
-        None => String::new(),
-    };
+fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[&Row], shared: &[String]) -> Result<String> {
+    let value =
+        |name: &String| Some(format!("{name} {}", crate::cell::plain(rows.first()?.cell.parameters.get(name)?)));
+    let values: Vec<String> = shared.iter().filter_map(value).collect();
+    let of = if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) };
     Ok(format!(
         "{} {} Median per {} and its 95 % interval over rounds of fresh processes; {}.",
         html(&experiment.question),
@@ -202,51 +205,76 @@ fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[Row]) -> R
     ))
 }
 
-fn head(scale: Scale, experiment: &Experiment) -> String {
-    let column = |text: &str| format!("<th scope=\"col\">{}</th>", html(text));
-    let time = |text: &str| column(&format!("{text}, {}", scale.name));
-    let measure = |(name, head): (&str, &str)| if is_time(name) { time(head) } else { column(head) };
-    let columns = [
-        vec![column("program"), time(&format!("one {}", experiment.per)), time("beyond I/O")],
-        measures(experiment).map(measure).to_vec(),
-        vec![column("rounds"), time("published")],
-    ];
-    format!("<thead>\n<tr>{}</tr>\n</thead>\n", columns.concat().concat())
+/// The columns that a table has something to say in, and the scale of its times.
+struct Columns {
+    scale: Scale,
+    beyond: bool,
+    measures: [(&'static str, &'static str); 5],
+    published: bool,
 }
 
-fn page_row(
-    view: &View,
-    plan: &Plan,
-    experiment: &Experiment,
-    row: &Row,
-    shared: &[String],
-    scale: Scale,
-) -> Result<String> {
-    let listing = format!("{}.md#{}", plan.chapter, row.cell.program);
-    let anchor = render::row_anchor(experiment, &row.cell);
-    let label = html(&row.cell.label(shared));
-    let first = format!("<tr id=\"{anchor}\"><th scope=\"row\"><a href=\"{listing}\">{label}</a></th>");
-    if let Err(missing) = &row.elapsed {
-        let (word, reason) = (render::boxed_inline(missing), html(&missing.reason));
-        return Ok(format!("{first}<td colspan=\"9\" class=\"none\">{word} {reason}</td></tr>\n"));
-    }
-    let time = |measured: &Measured| shown(measured, |quantity| scaled(quantity, scale));
-    let counter = |(measured, (name, _)): (&Measured, (&str, &str))| {
-        shown(measured, |quantity| match is_time(name) {
-            true => html(&scale.show(quantity.estimate.median)),
-            false => html(&format::quantity(quantity).value),
+impl Columns {
+    fn of(view: &View, experiment: &Experiment, rows: &[&Row]) -> Result<Self> {
+        let mut published = false;
+        for row in rows {
+            published |= !view.published.beside(&row.cell)?.is_empty();
+        }
+        Ok(Self {
+            scale: scale(rows.iter().map(|row| &row.elapsed)),
+            beyond: rows.iter().any(|row| row.beyond.is_some()),
+            measures: measures(experiment),
+            published,
         })
-    };
-    let beyond = row.beyond.as_ref().map_or("<td></td>".to_owned(), time);
-    let counters: String = row.counters.iter().zip(measures(experiment)).map(counter).collect();
-    let rounds = row.elapsed.as_ref().map_or(0, |quantity| quantity.estimate.rounds);
-    let published = view.published.beside(&row.cell)?;
-    let published = published.iter().map(|(_, figure)| {
-        format!("{} <span class=\"interval\">{}</span>", html(&scale.show(figure.value)), html(&figure.label))
-    });
-    let published: String = published.collect();
-    let elapsed = time(&row.elapsed);
-    Ok(format!("{first}{elapsed}{beyond}{counters}<td>{rounds}</td><td>{published}</td></tr>\n"))
+    }
+
+    /// How many there are, the program's among them.
+    fn width(&self) -> usize {
+        3 + usize::from(self.beyond) + self.measures.len() + usize::from(self.published)
+    }
+
+    fn head(&self, per: &str) -> String {
+        let column = |text: &str| format!("<th scope=\"col\">{}</th>", html(text));
+        let time = |text: &str| column(&format!("{text}, {}", self.scale.name));
+        let mut head = vec![column("program"), time(&format!("one {per}"))];
+        head.extend(self.beyond.then(|| time("beyond I/O")));
+        head.extend(self.measures.map(|(name, text)| if is_time(name) { time(text) } else { column(text) }));
+        head.push(column("rounds"));
+        head.extend(self.published.then(|| time("published")));
+        format!("<thead>\n<tr>{}</tr>\n</thead>\n", head.concat())
+    }
+
+    /// A row's cells after the program's.
+    fn cells(&self, view: &View, row: &Row) -> Result<String> {
+        let elapsed = match &row.elapsed {
+            Ok(quantity) => quantity,
+            Err(missing) => {
+                let (width, word, reason) = (self.width() - 1, render::boxed_inline(missing), html(&missing.reason));
+                return Ok(format!("<td colspan=\"{width}\" class=\"none\">{word} {reason}</td>"));
+            }
+        };
+        let time = |measured: &Measured| shown(measured, |quantity| scaled(quantity, self.scale));
+        let measure = |(measured, (name, _)): (&Measured, (&str, &str))| {
+            shown(measured, |quantity| match is_time(name) {
+                true => html(&self.scale.show(quantity.estimate.median)),
+                false => html(&format::quantity(quantity).value),
+            })
+        };
+        let mut cells = vec![time(&row.elapsed)];
+        if self.beyond {
+            cells.push(row.beyond.as_ref().map_or("<td></td>".to_owned(), time));
+        }
+        cells.extend(row.counters.iter().zip(self.measures).map(measure));
+        cells.push(format!("<td>{}</td>", elapsed.estimate.rounds));
+        if self.published {
+            let figure = |(_, figure): &(&Publication, &Figure)| {
+                let (value, label) = (html(&self.scale.show(figure.value)), html(&figure.label));
+                format!("{value} <span class=\"interval\">{label}</span>")
+            };
+            let figures: String = view.published.beside(&row.cell)?.iter().map(figure).collect();
+            cells.push(format!("<td>{figures}</td>"));
+        }
+        Ok(cells.concat())
+    }
 }
 
 fn shown(measured: &Measured, show: impl Fn(&Quantity) -> String) -> String {
