@@ -6,7 +6,7 @@ use std::time::Instant;
 use observation::Window;
 use rustix::time::{ClockId, clock_getres};
 
-use crate::counters::{self, Counters};
+use crate::counters::{self, Counters, Edge};
 
 /// Where time and counters come from. Tests put a virtual clock here, so that known answers are exact.
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ pub struct Instruments {
     /// Monotonic nanoseconds.
     pub now: fn() -> u64,
     /// Everything that is counted per sample.
-    pub counters: fn() -> Counters,
+    pub counters: fn(Edge) -> Counters,
 }
 
 /// The machine's own clock and counters.
@@ -59,7 +59,7 @@ impl IntoIterator for Laps {
         let laps_ns = Vec::with_capacity(if self.singly { self.count as usize } else { 0 });
         // A lap that is timed singly is a stretch of its own.
         let left = if self.singly { self.count.min(1) } else { self.count };
-        let counters = (self.instruments.counters)();
+        let counters = (self.instruments.counters)(Edge::Start);
         let start_ns = (self.instruments.now)();
         Running { left, counters, start_ns, lap_start_ns: start_ns, laps_ns, laps: self }
     }
@@ -104,7 +104,7 @@ impl Running {
     }
 
     fn stop(&mut self, elapsed_ns: u64) {
-        let counters = (self.laps.instruments.counters)().since(&self.counters);
+        let counters = (self.laps.instruments.counters)(Edge::End).since(&self.counters);
         let operations = self.laps.count * self.laps.operations_per_lap;
         let window = Window { operations, elapsed_ns, counters };
         // A second call after the end finds the channel full or closed; the first times stand.

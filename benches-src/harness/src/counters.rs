@@ -25,21 +25,39 @@ impl Counters {
     }
 }
 
-/// Reads every counter that is cheap enough to be read around each sample.
-pub fn read() -> Counters {
-    let mut all = BTreeMap::new();
+/// At which end of a sample counters are read.
+#[derive(Clone, Copy)]
+pub enum Edge {
+    /// Just before the clock starts.
+    Start,
+    /// Just after it has stopped.
+    End,
+}
+
+/// Reads every counter that is cheap enough to be read around each sample. Reading the system-wide ones takes CPU time of
+/// ours, so at either end the process's own are read next to the clock, and that time is in no sample.
+pub fn read(edge: Edge) -> Counters {
+    let own_first = matches!(edge, Edge::End).then(own);
+    let mut all = system_wide();
+    all.extend(own_first.unwrap_or_else(own));
+    Counters(all)
+}
+
+fn own() -> BTreeMap<String, u64> {
     let usage = resource_usage();
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    all.insert("user_ns".to_owned(), ns(usage.ru_utime));
-    all.insert("system_ns".to_owned(), ns(usage.ru_stime));
-    all.insert("voluntary_switches".to_owned(), usage.ru_nvcsw as u64);
-    all.insert("involuntary_switches".to_owned(), usage.ru_nivcsw as u64);
-    for (name, _, read) in SYSTEM_WIDE {
-        if let Some(value) = read() {
-            all.insert(name.to_owned(), value);
-        }
-    }
-    Counters(all)
+    let counters = [
+        ("user_ns", ns(usage.ru_utime)),
+        ("system_ns", ns(usage.ru_stime)),
+        ("voluntary_switches", usage.ru_nvcsw as u64),
+        ("involuntary_switches", usage.ru_nivcsw as u64),
+    ];
+    counters.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+fn system_wide() -> BTreeMap<String, u64> {
+    let readable = SYSTEM_WIDE.into_iter().filter_map(|(name, _, read)| Some((name.to_owned(), read()?)));
+    readable.collect()
 }
 
 /// What this machine does not let us read, and why.

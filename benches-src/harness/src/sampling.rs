@@ -157,7 +157,7 @@ mod tests {
     }
 
     const VIRTUAL: Instruments =
-        Instruments { now: || NOW_NS.get(), counters: || Counters::of("events", EVENTS.get()) };
+        Instruments { now: || NOW_NS.get(), counters: |_| Counters::of("events", EVENTS.get()) };
 
     #[derive(Args, Serialize)]
     struct Nothing {}
