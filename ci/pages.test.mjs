@@ -95,10 +95,13 @@ test('a live chart is drawn from our own copy of Vega, and only when somebody as
     for (const id of ['socket-dots', 'socket-stack', 'hops-sweep', 'laps-ecdf']) {
       const figure = page.locator(`#${id}`);
       await figure.locator('button.explore').click();
-      await figure.locator('.vega-embed svg').waitFor();
+      await figure.locator('.vega-embed svg.marks').waitFor();
       assert.equal(await figure.locator('.picture').first().isVisible(), false, id);
       const mark = figure.locator('.vega-embed .mark-symbol path, .vega-embed .mark-rect path').first();
-      await mark.hover({ force: true });
+      await mark.scrollIntoViewIfNeeded();
+      const { x, y, width: w, height: h } = await mark.boundingBox();
+      // Two moves: the first one enters the mark, the second one is over it.
+      for (const step of [1, 0]) await page.mouse.move(x + w / 2 - step, y + h / 2);
       await page.locator('#vg-tooltip-element.visible').waitFor();
       assert.match(await page.locator('#vg-tooltip-element').textContent(), /\d/, id);
       await page.mouse.move(0, 0);
