@@ -35,6 +35,8 @@ pub struct SmallPrint<'a> {
     pub figure: &'a str,
     /// The command that prints it again.
     pub command: &'a str,
+    /// What it shows, for those who want the bare numbers.
+    pub rows: &'a [Row],
     /// Further links, each a word and a path.
     pub more: &'a [(&'a str, String)],
 }
@@ -47,7 +49,7 @@ impl SmallPrint<'_> {
         let mut cite = String::new();
         if let Ok((record, _)) = view.kept(plan, experiment)?.as_ref() {
             let folder = format!("{}/{}/{}", view.machine.slug(), plan.chapter, experiment.name);
-            let csv = write(view, &format!("{folder}.csv"), &csv(&Row::all(experiment, record)?))?;
+            let csv = write(view, &format!("{folder}.csv"), &csv(self.rows))?;
             let raw = fs::read_to_string(view.project.record(&view.machine, &plan.chapter, &experiment.name))?;
             let raw = write(view, &format!("{folder}.jsonl"), &raw)?;
             parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));

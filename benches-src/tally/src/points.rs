@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use crate::cell::{Cell, plain};
-use crate::cmd::table::{Row, shared_parameters};
+use crate::cmd::table::{Row, scale, shared_parameters};
 use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::Scale;
@@ -40,6 +40,8 @@ pub struct Source<'a> {
     pub experiment: &'a Experiment,
     /// Its record on the machine that is shown.
     pub record: &'a Record,
+    /// That record's cells.
+    pub rows: &'a [Row],
 }
 
 /// A median with its interval, on a scale.
@@ -69,8 +71,7 @@ impl Source<'_> {
     }
 
     fn scale(rows: &[Row]) -> Scale {
-        let medians = rows.iter().filter_map(|row| row.elapsed.as_ref().ok()).map(|quantity| quantity.estimate.median);
-        Scale::of(medians.fold(0.0, f64::max))
+        scale(rows.iter().map(|row| &row.elapsed))
     }
 
     fn evaluate(&self, text: &str) -> Result<Option<Quantity>> {
@@ -79,16 +80,16 @@ impl Source<'_> {
 
     /// A dot and its interval per cell, beside the reference machine's and what was published.
     pub fn dots(&self) -> Result<Points> {
-        let rows = Row::all(self.experiment, self.record)?;
-        let shared = shared_parameters(&rows);
-        let scale = Self::scale(&rows);
+        let rows = self.rows;
+        let shared = shared_parameters(rows);
+        let scale = Self::scale(rows);
         let reference = match self.view.beside() {
             Some(machine) => Some((machine.clone(), self.view.kept_on(&machine, self.plan, self.experiment)?)),
             None => None,
         };
         let mut points = Vec::new();
         let mut publications = BTreeSet::new();
-        for row in &rows {
+        for row in rows {
             let Ok(quantity) = &row.elapsed else { continue };
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
             let point = |who: &str, estimate: Estimate, note: &str| {
@@ -124,12 +125,12 @@ impl Source<'_> {
 
     /// A line with its band per series, over the one numeric parameter that the plan varies.
     pub fn sweep(&self) -> Result<Points> {
-        let rows = Row::all(self.experiment, self.record)?;
-        let Some(swept) = swept_parameter(&rows) else {
+        let rows = self.rows;
+        let Some(swept) = swept_parameter(rows) else {
             bail!("experiment {} varies no numeric parameter, so it has no sweep", self.experiment.name);
         };
-        let left_out = [shared_parameters(&rows), vec![swept.clone()]].concat();
-        let scale = Self::scale(&rows);
+        let left_out = [shared_parameters(rows), vec![swept.clone()]].concat();
+        let scale = Self::scale(rows);
         let mut series: Vec<(String, Vec<(f64, &Row)>)> = Vec::new();
         for row in rows.iter().filter(|row| row.elapsed.is_ok()) {
             let Some(x) = row.cell.parameters[&swept].as_f64() else { continue };
@@ -164,9 +165,9 @@ impl Source<'_> {
     pub fn ecdf(&self) -> Result<Points> {
         const SHARES: [f64; 17] =
             [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
-        let rows = Row::all(self.experiment, self.record)?;
-        let shared = shared_parameters(&rows);
-        let scale = Self::scale(&rows);
+        let rows = self.rows;
+        let shared = shared_parameters(rows);
+        let scale = Self::scale(rows);
         let mut points = Vec::new();
         for (position, row) in rows.iter().filter(|row| row.elapsed.is_ok()).enumerate() {
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
@@ -191,11 +192,11 @@ impl Source<'_> {
 
     /// What a baseline explains of each cell, and what remains.
     pub fn stack(&self) -> Result<Points> {
-        let rows = Row::all(self.experiment, self.record)?;
-        let shared = shared_parameters(&rows);
-        let scale = Self::scale(&rows);
+        let rows = self.rows;
+        let shared = shared_parameters(rows);
+        let scale = Self::scale(rows);
         let mut points = Vec::new();
-        for row in &rows {
+        for row in rows {
             let (Ok(whole), Some(Ok(beyond))) = (&row.elapsed, &row.beyond) else { continue };
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
             let (whole, beyond) = (whole.estimate, beyond.estimate.median);

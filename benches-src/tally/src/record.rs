@@ -65,6 +65,13 @@ pub struct Header {
     pub before: State,
 }
 
+impl Header {
+    /// The day on which it was measured.
+    pub fn day(&self) -> &str {
+        self.before.time.split('T').next().unwrap_or_default()
+    }
+}
+
 /// One process: an observation or how it failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -129,22 +136,29 @@ impl Record {
         Ok(record)
     }
 
+    /// Reads only what was measured and where, of a record that may be long. `None` where there is none.
+    pub fn load_header(path: &Path) -> Result<Option<Header>> {
+        let Some(file) = open(path)? else { return Ok(None) };
+        let mut line = String::new();
+        BufReader::new(file).read_line(&mut line).with_context(|| format!("cannot read {}", path.display()))?;
+        match parse(0, &line).with_context(|| format!("{}, line 1", path.display()))? {
+            Line::Header(header) => Ok(Some(*header)),
+            _ => bail!("{}: a record begins with its header", path.display()),
+        }
+    }
+
     /// Reads what an interrupted session has left; a last line that was cut off is dropped.
     pub fn load_partial(path: &Path) -> Result<Option<Self>> {
         Self::read(path, Broken::EndsTheRecord)
     }
 
     fn read(path: &Path, broken: Broken) -> Result<Option<Self>> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-        };
+        let Some(file) = open(path)? else { return Ok(None) };
         let mut header = None;
         let (mut runs, mut end) = (Vec::new(), None);
         for (number, line) in BufReader::new(file).lines().enumerate() {
             let place = || format!("{}, line {}", path.display(), number + 1);
-            let parsed = line.map_err(anyhow::Error::from).and_then(|line| parse(&line));
+            let parsed = line.map_err(anyhow::Error::from).and_then(|line| parse(number, &line));
             match parsed {
                 Err(_) if broken == Broken::EndsTheRecord && number > 0 => break,
                 Err(error) => return Err(error).with_context(place),
@@ -181,7 +195,7 @@ impl Record {
 
     /// The day on which it was measured.
     pub fn day(&self) -> &str {
-        self.header.before.time.split('T').next().unwrap_or_default()
+        self.header.day()
     }
 }
 
@@ -191,23 +205,40 @@ enum Broken {
     EndsTheRecord,
 }
 
-fn parse(line: &str) -> Result<Line> {
+fn open(path: &Path) -> Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+/// Reads a line, counted from 0.
+fn parse(number: usize, line: &str) -> Result<Line> {
+    if number == 0 {
+        check_version(line)?;
+    }
+    Ok(serde_json::from_str(line)?)
+}
+
+/// Refuses another version before its shape is taken for damage.
+fn check_version(header: &str) -> Result<()> {
     #[derive(Deserialize)]
     struct Versioned {
-        header: Option<Version>,
+        header: Version,
     }
     #[derive(Deserialize)]
     struct Version {
         format: u32,
     }
-    let versioned: Result<Versioned, _> = serde_json::from_str(line);
-    if let Ok(Versioned { header: Some(Version { format }) }) = versioned {
+    let versioned: Result<Versioned, _> = serde_json::from_str(header);
+    if let Ok(Versioned { header: Version { format } }) = versioned {
         ensure!(
             format == FORMAT,
             "the record has format {format}, and this tally reads format {FORMAT}; measure again to replace it"
         );
     }
-    Ok(serde_json::from_str(line)?)
+    Ok(())
 }
 
 /// Writes a session line by line, each flushed to the disk, beside its final place; [`Writer::finish`] moves it there.

@@ -12,7 +12,7 @@ use crate::plan::{Experiment, Plan, Plans};
 use crate::project::{Machine, Project};
 use crate::published::Published;
 use crate::quantity::{Measured, Missing};
-use crate::record::Record;
+use crate::record::{Header, Record};
 use crate::sources::{Freshness, Sources};
 
 /// Everything that a printing verb needs.
@@ -57,6 +57,20 @@ impl View {
         Ok(kept)
     }
 
+    /// What was measured and where, without the measurements: the header of a record and how fresh it is. `None` where there is
+    /// none that can be read.
+    pub fn header_on(
+        &self,
+        machine: &Machine,
+        plan: &Plan,
+        experiment: &Experiment,
+    ) -> Result<Option<(Header, Freshness)>> {
+        let path = self.project.record(machine, &plan.chapter, &experiment.name);
+        let Ok(Some(header)) = Record::load_header(&path) else { return Ok(None) };
+        let freshness = freshness(&self.project, machine, plan, experiment, &header)?;
+        Ok(Some((header, freshness)))
+    }
+
     /// The machine that stands beside local numbers: the reference machine, unless it is the one that is shown.
     pub fn beside(&self) -> Option<Machine> {
         self.project.reference().filter(|reference| *reference != self.machine)
@@ -91,13 +105,24 @@ fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experime
             return Ok(Err(Missing::new("unreadable", reason)));
         }
     };
+    let freshness = freshness(project, machine, plan, experiment, &record.header)?;
+    Ok(Ok((record, freshness)))
+}
+
+fn freshness(
+    project: &Project,
+    machine: &Machine,
+    plan: &Plan,
+    experiment: &Experiment,
+    header: &Header,
+) -> Result<Freshness> {
     let current = Sources::read(project, &plan.chapter, experiment)?;
-    let mut freshness = record.header.sources.freshness(&current);
+    let freshness = header.sources.freshness(&current);
     if *machine == Machine::Local && freshness == Freshness::Fresh {
-        let differences = record.header.machine.differences(&Facts::read_identity());
+        let differences = header.machine.differences(&Facts::read_identity());
         if !differences.is_empty() {
-            freshness = Freshness::Older(differences.into_iter().map(str::to_owned).collect());
+            return Ok(Freshness::Older(differences.into_iter().map(str::to_owned).collect()));
         }
     }
-    Ok(Ok((record, freshness)))
+    Ok(freshness)
 }

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 use crate::charts::{self, Request};
+use crate::cmd::table::Row;
 use crate::downloads::{self, SmallPrint};
 use crate::escape::identifier;
 use crate::plan::{Experiment, Plan};
@@ -69,7 +70,8 @@ impl Chart {
             Err(missing) if form == Form::Page => return Ok(render::boxed(missing)),
             Err(missing) => return Ok(format!("({}: {})\n", missing.word, missing.reason)),
         };
-        let points = self.shape.points(&Source { view, plan, experiment, record })?;
+        let rows = Row::all(experiment, record)?;
+        let points = self.shape.points(&Source { view, plan, experiment, record, rows: &rows })?;
         if self.standalone {
             let drawn = charts::draw(&view.project, &self.request(view, plan, experiment, &points)?)?;
             return charts::standalone(&view.project, &drawn.wide);
@@ -81,7 +83,7 @@ impl Chart {
         if points.rows.is_empty() {
             return Ok(render::boxed(&Missing::new("no chart", "none of its cells has a number; the table says why")));
         }
-        self.figure(view, plan, experiment, freshness, &points)
+        self.figure(view, plan, experiment, freshness, &rows, &points)
     }
 
     fn request(&self, view: &View, plan: &Plan, experiment: &Experiment, points: &Points) -> Result<Request> {
@@ -111,10 +113,15 @@ impl Chart {
         })
     }
 
+    /// The figure's id in its own chapter.
+    fn own(&self, experiment: &Experiment) -> String {
+        format!("{}-{}", experiment.name, self.shape.name())
+    }
+
     /// A figure may stand on several pages, and all pages end up on one to print: elsewhere than in its chapter, its id says
     /// where.
     fn id(&self, view: &View, plan: &Plan, experiment: &Experiment) -> String {
-        let own = format!("{}-{}", experiment.name, self.shape.name());
+        let own = self.own(experiment);
         match &view.page {
             Some(page) if *page != plan.chapter => format!("{}-{own}", identifier(page)),
             _ => own,
@@ -127,6 +134,7 @@ impl Chart {
         plan: &Plan,
         experiment: &Experiment,
         freshness: &Freshness,
+        rows: &[Row],
         points: &Points,
     ) -> Result<String> {
         let name = self.shape.name();
@@ -141,7 +149,7 @@ impl Chart {
                 render::boxed(&Missing::new("no chart", format!("{error}")))
             }
         };
-        let own = format!("{}-{name}", experiment.name);
+        let own = self.own(experiment);
         let path = format!("{}/{}/{own}", view.machine.slug(), plan.chapter);
         let file =
             downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))?;
@@ -153,7 +161,7 @@ impl Chart {
             &format!("(window.charts ??= {{}})[{own:?}] = {both};\n"),
         )?;
         let command = format!("cargo tally chart {} {name}", experiment.name);
-        let small = SmallPrint { figure: &own, command: &command, more: &[("specification", file)] };
+        let small = SmallPrint { figure: &own, command: &command, rows, more: &[("specification", file)] };
         let small = small.page(view, plan, experiment)?;
         let stale = render::freshness(freshness, experiment).map_or(String::new(), |note| render::boxed(&note));
         let caption = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Page)?;

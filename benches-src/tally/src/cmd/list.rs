@@ -9,7 +9,7 @@ use crate::escape::html;
 use crate::machine::Facts;
 use crate::plan::{Experiment, Plan};
 use crate::project::{Machine, Project};
-use crate::record::Record;
+use crate::record::{Header, Record};
 use crate::render::{self, Form};
 use crate::sources::Freshness;
 use crate::view::View;
@@ -121,7 +121,7 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
     );
     for (plan, experiment) in experiments {
         // Only what concerns this listing: a change in a rival is said at the rival.
-        if let Ok((_, Freshness::Stale(what))) = view.kept(plan, experiment)?.as_ref() {
+        if let Some((_, Freshness::Stale(what))) = view.header_on(&view.machine, plan, experiment)? {
             let concerns =
                 what.iter().filter(|file| **file == listing || !file.ends_with(".rs") || file.ends_with("lib.rs"));
             let concerns: Vec<String> = concerns.cloned().collect();
@@ -136,14 +136,13 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
 }
 
 /// Any record of a machine tells what machine it is; the newest does so best.
-fn newest(view: &View, machine: &Machine) -> Result<Option<Record>> {
-    let mut newest: Option<Record> = None;
+fn newest<'a>(view: &'a View, machine: &Machine) -> Result<Option<(&'a Plan, &'a Experiment, Header)>> {
+    let mut newest: Option<(&Plan, &Experiment, Header)> = None;
     for (plan, experiment) in view.plans.experiments() {
-        if let Ok((record, _)) = view.kept_on(machine, plan, experiment)?.as_ref() {
-            let later = newest.as_ref().is_none_or(|other| other.header.before.time < record.header.before.time);
-            if later {
-                newest = Some(record.clone());
-            }
+        if let Some((header, _)) = view.header_on(machine, plan, experiment)?
+            && newest.as_ref().is_none_or(|(_, _, other)| other.before.time < header.before.time)
+        {
+            newest = Some((plan, experiment, header));
         }
     }
     Ok(newest)
@@ -151,12 +150,12 @@ fn newest(view: &View, machine: &Machine) -> Result<Option<Record>> {
 
 fn shown(view: &View, form: Form) -> Result<String> {
     let line = match newest(view, &view.machine)? {
-        Some(record) => format!(
+        Some((_, _, header)) => format!(
             "The numbers on this page are from {}: {}; measured {}, effort {}.",
             view.machine.name(),
-            record.header.machine.summary(),
-            record.day(),
-            format!("{:?}", record.header.effort).to_lowercase()
+            header.machine.summary(),
+            header.day(),
+            format!("{:?}", header.effort).to_lowercase()
         ),
         None => format!("There are no numbers from {} yet.", view.machine.name()),
     };
@@ -173,10 +172,17 @@ fn machines(view: &View, form: Form) -> Result<String> {
     machines.extend(exported.filter(|machine| *machine != view.machine));
     let mut out = String::new();
     for machine in machines {
-        let record = newest(view, &machine)?;
-        let facts = record.as_ref().map(|record| &record.header.machine);
+        let newest = newest(view, &machine)?;
+        let facts = newest.as_ref().map(|(_, _, header)| &header.machine);
         out += &match form {
-            Form::Page => page_machine(view, &machine, record.as_ref()),
+            Form::Page => {
+                let kept = match &newest {
+                    Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
+                    None => None,
+                };
+                let record = kept.as_ref().and_then(|kept| Some(&kept.as_ref().as_ref().ok()?.0));
+                page_machine(view, &machine, record)
+            }
             Form::Text => {
                 let summary = facts.map_or("no records yet".to_owned(), Facts::summary);
                 format!("{:32} {summary}\n", machine.slug())

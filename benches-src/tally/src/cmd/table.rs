@@ -146,7 +146,7 @@ pub fn shared_parameters(rows: &[Row]) -> Vec<String> {
 }
 
 /// One scale for a whole column: that of its largest number.
-fn scale<'a>(column: impl Iterator<Item = &'a Measured>) -> Scale {
+pub fn scale<'a>(column: impl Iterator<Item = &'a Measured>) -> Scale {
     let medians = column.filter_map(|measured| measured.as_ref().ok()).map(|quantity| quantity.estimate.median);
     Scale::of(medians.fold(0.0, f64::max))
 }
@@ -160,18 +160,18 @@ fn page(
     rows: &[Row],
 ) -> Result<String> {
     let shared = shared_parameters(rows);
-    let (full_only, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
-    let columns = Columns::of(view, experiment, &rows)?;
+    let (full_only, measured): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
+    let columns = Columns::of(view, experiment, &measured)?;
     let mut out = format!("<div class=\"figure table\" id=\"{}\">\n", experiment.name);
     if let Some(note) = render::freshness(freshness, experiment) {
         out += &render::boxed(&note);
     }
     out += "<div class=\"wide\">\n<table>\n";
-    out += &format!("<caption><span>{}</span></caption>\n", caption(view, plan, experiment, &rows, &shared)?);
+    out += &format!("<caption><span>{}</span></caption>\n", caption(view, plan, experiment, &measured, &shared)?);
     out += &columns.head(&experiment.per);
     out += "<tbody>\n";
     let mut placement = "";
-    for row in &rows {
+    for row in &measured {
         if row.cell.placement != placement {
             placement = &row.cell.placement;
             let width = columns.width();
@@ -187,7 +187,7 @@ fn page(
     out += "</tbody>\n</table>\n</div>\n";
     out += &footnotes(record, &full_only, &shared);
     let command = format!("cargo tally table {}", experiment.name);
-    out += &SmallPrint { figure: &experiment.name, command: &command, more: &[] }.page(view, plan, experiment)?;
+    out += &SmallPrint { figure: &experiment.name, command: &command, rows, more: &[] }.page(view, plan, experiment)?;
     Ok(out + "</div>\n")
 }
 
