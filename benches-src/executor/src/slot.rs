@@ -1,6 +1,6 @@
 //! A channel with room for one value, between tasks of one thread.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -16,10 +16,9 @@ struct Slot<T> {
 }
 
 /// Who waits at one side, or did so last: the waker is kept, since to clone one anew costs an atomic addition.
-#[derive(Default)]
 #[repr(C)]
 struct Waiting {
-    waker: Cell<Option<Waker>>,
+    waker: RefCell<Waker>,
     now: Cell<bool>,
 }
 
@@ -34,8 +33,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let slot = Rc::new(Slot {
         value: Cell::new(None),
         closed: Cell::new(false),
-        sender: Waiting::default(),
-        receiver: Waiting::default(),
+        sender: Waiting::nobody(),
+        receiver: Waiting::nobody(),
     });
     (Sender(slot.clone()), Receiver(slot))
 }
@@ -123,20 +122,21 @@ impl<T> Drop for Receiver<T> {
 }
 
 impl Waiting {
+    fn nobody() -> Self {
+        Self { waker: RefCell::new(Waker::noop().clone()), now: Cell::new(false) }
+    }
+
     #[inline]
     fn wait(&self, context: &Context<'_>) {
         self.now.set(true);
-        let kept = self.waker.take().filter(|waker| waker.will_wake(context.waker()));
-        self.waker.set(Some(kept.unwrap_or_else(|| context.waker().clone())));
+        // Clones only if it would wake another task.
+        self.waker.borrow_mut().clone_from(context.waker());
     }
 
     #[inline]
     fn wake(&self) {
-        if self.now.replace(false)
-            && let Some(waker) = self.waker.take()
-        {
-            waker.wake_by_ref();
-            self.waker.set(Some(waker));
+        if self.now.replace(false) {
+            self.waker.borrow().wake_by_ref();
         }
     }
 }
