@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use executor::{Executor, Receiver, Sender, channel};
 use harness::{Laps, Placement, Repeat};
-use switch_cost::{Link, Ring, links};
+use switch_cost::{Link, Ring};
 
 struct ExecutorChannel {
     executor: Executor,
@@ -20,9 +20,8 @@ impl Repeat for ExecutorChannel {
     fn set_up(parameters: &Ring, placement: Placement) -> Result<Self> {
         placement.pin_participant(0)?;
         let executor = Executor::new();
-        let mut links = links((0..parameters.hops).map(|_| channel()).collect()).into_iter();
-        let driver = links.next().expect("a ring has a driver");
-        links.for_each(|link| executor.spawn(pass_on(link)));
+        let (driver, others) = parameters.links(parameters.each(channel));
+        others.into_iter().for_each(|link| executor.spawn(pass_on(link)));
         Ok(Self { executor, driver, hops: parameters.hops, token: 0 })
     }
 

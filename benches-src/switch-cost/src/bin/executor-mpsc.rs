@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use executor::Executor;
 use harness::{Laps, Placement, Repeat};
-use switch_cost::{Channels, Link, links};
+use switch_cost::{Channels, Link};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 struct ExecutorMpsc {
@@ -21,12 +21,10 @@ impl Repeat for ExecutorMpsc {
     fn set_up(parameters: &Channels, placement: Placement) -> Result<Self> {
         placement.pin_participant(0)?;
         let executor = Executor::new();
-        let channels = parameters.each(|capacity| channel(capacity));
-        let hops = channels.len() as u64;
-        let mut links = links(channels).into_iter();
-        let driver = links.next().expect("a ring has a driver");
-        links.for_each(|link| executor.spawn(pass_on(link)));
-        Ok(Self { executor, driver, hops, token: 0 })
+        let Channels { ring, capacity } = *parameters;
+        let (driver, others) = ring.links(ring.each(|| channel(capacity as usize)));
+        others.into_iter().for_each(|link| executor.spawn(pass_on(link)));
+        Ok(Self { executor, driver, hops: ring.hops, token: 0 })
     }
 
     fn operations_per_lap(&self) -> u64 {

@@ -16,7 +16,7 @@ impl Repeat for LoopChannel {
     type Parameters = Channels;
 
     fn set_up(parameters: &Channels, _: Placement) -> Result<Self> {
-        let channels = parameters.each(sync_channel);
+        let channels = parameters.ring.each(|| sync_channel(parameters.capacity as usize));
         Ok(Self { channels, token: 0 })
     }
 

@@ -18,7 +18,7 @@ impl Repeat for LoopMpsc {
     type Parameters = Channels;
 
     fn set_up(parameters: &Channels, _: Placement) -> Result<Self> {
-        let channels = parameters.each(|capacity| channel(capacity));
+        let channels = parameters.ring.each(|| channel(parameters.capacity as usize));
         Ok(Self { executor: Executor::new(), channels, token: 0 })
     }
 

@@ -17,8 +17,7 @@ impl Repeat for LoopSlot {
     type Parameters = Ring;
 
     fn set_up(parameters: &Ring, _: Placement) -> Result<Self> {
-        let channels = (0..parameters.hops).map(|_| channel()).collect();
-        Ok(Self { executor: Executor::new(), channels, token: 0 })
+        Ok(Self { executor: Executor::new(), channels: parameters.each(channel), token: 0 })
     }
 
     fn operations_per_lap(&self) -> u64 {

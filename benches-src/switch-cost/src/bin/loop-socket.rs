@@ -6,18 +6,21 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use harness::{Laps, Placement, Repeat};
-use switch_cost::{Ring, TOKEN};
+use switch_cost::{Streams, TOKEN, WorkingSet};
 
 struct LoopSocket {
-    pairs: Vec<(UnixStream, UnixStream)>,
+    pairs: Vec<(UnixStream, UnixStream, WorkingSet)>,
+    buffer: Vec<u8>,
     passed: u64,
 }
 
 impl Repeat for LoopSocket {
-    type Parameters = Ring;
+    type Parameters = Streams;
 
-    fn set_up(parameters: &Ring, _: Placement) -> Result<Self> {
-        Ok(Self { pairs: parameters.socket_pairs()?, passed: 0 })
+    fn set_up(parameters: &Streams, _: Placement) -> Result<Self> {
+        let pairs = parameters.socket_pairs()?.into_iter();
+        let pairs = pairs.map(|(to, from)| (to, from, parameters.working_set())).collect();
+        Ok(Self { pairs, buffer: parameters.buffer(), passed: 0 })
     }
 
     fn operations_per_lap(&self) -> u64 {
@@ -25,12 +28,11 @@ impl Repeat for LoopSocket {
     }
 
     fn run(&mut self, laps: Laps) -> Result<()> {
-        let mut token = TOKEN;
         for () in laps {
-            for (to, from) in &mut self.pairs {
-                to.write_all(&token)?;
-                from.read_exact(&mut token)?;
-                self.passed += 1;
+            for (to, from, working_set) in &mut self.pairs {
+                to.write_all(&TOKEN)?;
+                self.passed += from.read(&mut self.buffer)? as u64;
+                working_set.touch();
             }
         }
         Ok(())

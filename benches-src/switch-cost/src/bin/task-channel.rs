@@ -6,10 +6,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use harness::{Laps, Placement, Repeat};
 use serde::Serialize;
-use switch_cost::{Channels, Flavor, Link, links};
-use tokio::runtime::Runtime;
+use switch_cost::{Channels, Flavor, Link, Tasks};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::task::JoinHandle;
 
 #[derive(Args, Serialize)]
 struct Parameters {
@@ -21,61 +19,61 @@ struct Parameters {
     runtime: Flavor,
 }
 
+type Ends = Link<Receiver<u64>, Sender<u64>>;
+
 struct TaskChannel {
-    runtime: Runtime,
-    driver: Option<Link<Receiver<u64>, Sender<u64>>>,
-    others: Vec<JoinHandle<Result<()>>>,
-    token: u64,
+    driver: Option<Ends>,
+    others: Tasks,
+    hops: u64,
+    passed: u64,
 }
 
 impl Repeat for TaskChannel {
     type Parameters = Parameters;
 
     fn set_up(parameters: &Parameters, placement: Placement) -> Result<Self> {
+        let Channels { ring, capacity } = parameters.channels;
+        let (driver, others) = ring.links(ring.each(|| channel(capacity as usize)));
         let runtime = parameters.runtime.start(placement)?;
-        let mut links = links(parameters.channels.each(|capacity| channel(capacity))).into_iter();
-        let driver = links.next();
-        let others = links.map(|link| runtime.spawn(pass_on(link))).collect();
-        Ok(Self { runtime, driver, others, token: 0 })
+        let others = Tasks::start(runtime, others, pass_on);
+        Ok(Self { driver: Some(driver), others, hops: ring.hops, passed: 0 })
     }
 
     fn operations_per_lap(&self) -> u64 {
-        self.others.len() as u64 + 1
+        self.hops
     }
 
     fn run(&mut self, laps: Laps) -> Result<()> {
-        let driver = self.driver.take().expect("the driver comes back from every run");
-        let (driver, token) = self.runtime.block_on(self.runtime.spawn(drive(driver, self.token, laps)))??;
+        let driver = self.driver.take().expect("it comes back from every run");
+        let (driver, passed) = self.others.drive(drive(driver, laps))?;
         self.driver = Some(driver);
-        self.token = token;
+        self.passed += passed;
         Ok(())
     }
 
     fn finish(self) -> Result<u64> {
         drop(self.driver);
-        for task in self.others {
-            self.runtime.block_on(task)??;
-        }
-        // Everybody who passed the token on added one to it.
-        Ok(self.token)
+        Ok(self.passed + self.others.join()?)
     }
 }
 
-type Ends = Link<Receiver<u64>, Sender<u64>>;
-
-async fn drive(mut driver: Ends, mut token: u64, laps: Laps) -> Result<(Ends, u64)> {
+async fn drive(mut driver: Ends, laps: Laps) -> Result<(Ends, u64)> {
+    let mut passed = 0;
     for () in laps {
-        driver.to.send(token + 1).await?;
-        token = driver.from.recv().await.context("a participant left")?;
+        driver.to.send(passed).await?;
+        driver.from.recv().await.context("a participant left")?;
+        passed += 1;
     }
-    Ok((driver, token))
+    Ok((driver, passed))
 }
 
-async fn pass_on(mut link: Ends) -> Result<()> {
+async fn pass_on(mut link: Ends) -> Result<u64> {
+    let mut passed = 0;
     while let Some(token) = link.from.recv().await {
-        link.to.send(token + 1).await?;
+        link.to.send(token).await?;
+        passed += 1;
     }
-    Ok(())
+    Ok(passed)
 }
 
 fn main() -> ExitCode {

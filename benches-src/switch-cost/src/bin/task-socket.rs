@@ -6,83 +6,87 @@ use anyhow::Result;
 use clap::Args;
 use harness::{Laps, Placement, Repeat};
 use serde::Serialize;
-use switch_cost::{Flavor, Link, Ring, TOKEN, links};
+use switch_cost::{Flavor, Link, Streams, TOKEN, Tasks};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::runtime::Runtime;
-use tokio::task::JoinHandle;
 
 #[derive(Args, Serialize)]
 struct Parameters {
     #[command(flatten)]
     #[serde(flatten)]
-    ring: Ring,
+    streams: Streams,
     /// Which of tokio's runtimes
     #[arg(long, value_enum, default_value_t)]
     runtime: Flavor,
 }
 
 struct TaskSocket {
-    runtime: Runtime,
-    driver: Option<Link<UnixStream>>,
-    others: Vec<JoinHandle<Result<u64>>>,
-    laps: u64,
+    /// The driver's ends of each ring.
+    drivers: Option<Vec<Link<UnixStream>>>,
+    others: Tasks,
+    parameters: Streams,
+    passed: u64,
 }
 
 impl Repeat for TaskSocket {
     type Parameters = Parameters;
 
     fn set_up(parameters: &Parameters, placement: Placement) -> Result<Self> {
-        let links = links(parameters.ring.socket_pairs()?);
+        let (drivers, others) = parameters.streams.links()?;
         let runtime = parameters.runtime.start(placement)?;
         let entered = runtime.enter();
-        let mut links = links.into_iter().map(Link::into_tokio);
-        let driver = links.next().transpose()?;
-        let others = links.map(|link| Ok(runtime.spawn(pass_on(link?))));
-        let others = others.collect::<Result<_>>()?;
+        let register = |links: Vec<Link<_>>| links.into_iter().map(Link::into_tokio).collect::<Result<Vec<_>>>();
+        let (drivers, others) = (register(drivers)?, register(others)?);
         drop(entered);
-        Ok(Self { runtime, driver, others, laps: 0 })
+        let parameters = parameters.streams;
+        let others = Tasks::start(runtime, others, |link| pass_on(link, parameters));
+        Ok(Self { drivers: Some(drivers), others, parameters, passed: 0 })
     }
 
     fn operations_per_lap(&self) -> u64 {
-        self.others.len() as u64 + 1
+        self.parameters.hops()
     }
 
     fn run(&mut self, laps: Laps) -> Result<()> {
-        // The driver is a task among tasks: what `block_on` runs directly would sit on a thread that is no worker, and
-        // its two hops would cross threads.
-        let driver = self.driver.take().expect("the driver comes back from every run");
-        let (driver, done) = self.runtime.block_on(self.runtime.spawn(drive(driver, laps)))??;
-        self.driver = Some(driver);
-        self.laps += done;
+        let drivers = self.drivers.take().expect("they come back from every run");
+        let (drivers, passed) = self.others.drive(drive(drivers, self.parameters, laps))?;
+        self.drivers = Some(drivers);
+        self.passed += passed;
         Ok(())
     }
 
     fn finish(self) -> Result<u64> {
         // The closed end goes round like a token: each task reads the end of its stream and leaves.
-        drop(self.driver);
-        let mut passed = self.laps;
-        for task in self.others {
-            passed += self.runtime.block_on(task)??;
-        }
-        Ok(passed)
+        drop(self.drivers);
+        Ok(self.passed + self.others.join()?)
     }
 }
 
-async fn drive(mut driver: Link<UnixStream>, laps: Laps) -> Result<(Link<UnixStream>, u64)> {
-    let (mut token, mut done) = (TOKEN, 0);
+async fn drive(
+    mut drivers: Vec<Link<UnixStream>>,
+    parameters: Streams,
+    laps: Laps,
+) -> Result<(Vec<Link<UnixStream>>, u64)> {
+    let (mut buffer, mut working_set) = (parameters.buffer(), parameters.working_set());
+    let mut passed = 0;
     for () in laps {
-        driver.to.write_all(&token).await?;
-        driver.from.read_exact(&mut token).await?;
-        done += 1;
+        for driver in &mut drivers {
+            working_set.touch();
+            driver.to.write_all(&TOKEN).await?;
+        }
+        for driver in &mut drivers {
+            passed += driver.from.read(&mut buffer).await? as u64;
+        }
     }
-    Ok((driver, done))
+    Ok((drivers, passed))
 }
 
-async fn pass_on(mut link: Link<UnixStream>) -> Result<u64> {
-    let (mut token, mut passed) = (TOKEN, 0);
-    while link.from.read(&mut token).await? == token.len() {
-        link.to.write_all(&token).await?;
+async fn pass_on(mut link: Link<UnixStream>, parameters: Streams) -> Result<u64> {
+    let (mut buffer, mut working_set) = (parameters.buffer(), parameters.working_set());
+    let mut passed = 0;
+    while link.from.read(&mut buffer).await? == TOKEN.len() {
+        working_set.touch();
+        link.to.write_all(&TOKEN).await?;
         passed += 1;
     }
     Ok(passed)

@@ -2,63 +2,55 @@
 
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
 use harness::{Laps, Placement, Repeat};
-use switch_cost::{Channels, Link, STACK_BYTES, links};
+use switch_cost::{Channels, Link, Threads};
 
 struct ThreadChannel {
     driver: Link<Receiver<u64>, SyncSender<u64>>,
-    others: Vec<JoinHandle<Result<()>>>,
-    token: u64,
+    others: Threads,
+    hops: u64,
+    passed: u64,
 }
 
 impl Repeat for ThreadChannel {
     type Parameters = Channels;
 
     fn set_up(parameters: &Channels, placement: Placement) -> Result<Self> {
-        let mut links = links(parameters.each(sync_channel)).into_iter().enumerate();
+        let Channels { ring, capacity } = *parameters;
+        let (driver, others) = ring.links(ring.each(|| sync_channel(capacity as usize)));
         placement.pin_participant(0)?;
-        let (_, driver) = links.next().expect("a ring has a driver");
-        let others = links.map(|(index, link)| {
-            let thread = thread::Builder::new().stack_size(STACK_BYTES);
-            thread.spawn(move || {
-                placement.pin_participant(index)?;
-                pass_on(link)
-            })
-        });
-        let others = others.collect::<Result<_, _>>()?;
-        Ok(Self { driver, others, token: 0 })
+        let others = Threads::start(others, placement, pass_on)?;
+        Ok(Self { driver, others, hops: ring.hops, passed: 0 })
     }
 
     fn operations_per_lap(&self) -> u64 {
-        self.others.len() as u64 + 1
+        self.hops
     }
 
     fn run(&mut self, laps: Laps) -> Result<()> {
         for () in laps {
-            self.driver.to.send(self.token + 1)?;
-            self.token = self.driver.from.recv()?;
+            self.driver.to.send(self.passed)?;
+            self.driver.from.recv()?;
+            self.passed += 1;
         }
         Ok(())
     }
 
     fn finish(self) -> Result<u64> {
         drop(self.driver);
-        for thread in self.others {
-            thread.join().expect("a participant panicked")?;
-        }
-        // Everybody who passed the token on added one to it.
-        Ok(self.token)
+        Ok(self.passed + self.others.join()?)
     }
 }
 
-fn pass_on(link: Link<Receiver<u64>, SyncSender<u64>>) -> Result<()> {
+fn pass_on(link: Link<Receiver<u64>, SyncSender<u64>>) -> Result<u64> {
+    let mut passed = 0;
     while let Ok(token) = link.from.recv() {
-        link.to.send(token + 1)?;
+        link.to.send(token)?;
+        passed += 1;
     }
-    Ok(())
+    Ok(passed)
 }
 
 fn main() -> ExitCode {

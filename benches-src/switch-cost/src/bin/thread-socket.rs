@@ -3,65 +3,61 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
 use harness::{Laps, Placement, Repeat};
-use switch_cost::{Link, Ring, STACK_BYTES, TOKEN, links};
+use switch_cost::{Link, Streams, TOKEN, Threads};
 
 struct ThreadSocket {
-    driver: Link<UnixStream>,
-    others: Vec<JoinHandle<Result<u64>>>,
-    laps: u64,
+    /// The driver's ends of each ring.
+    drivers: Vec<Link<UnixStream>>,
+    others: Threads,
+    parameters: Streams,
+    passed: u64,
 }
 
 impl Repeat for ThreadSocket {
-    type Parameters = Ring;
+    type Parameters = Streams;
 
-    fn set_up(parameters: &Ring, placement: Placement) -> Result<Self> {
-        let mut links = links(parameters.socket_pairs()?).into_iter().enumerate();
+    fn set_up(parameters: &Streams, placement: Placement) -> Result<Self> {
+        let parameters = *parameters;
+        let (drivers, others) = parameters.links()?;
         placement.pin_participant(0)?;
-        let (_, driver) = links.next().expect("a ring has a driver");
-        let others = links.map(|(index, link)| {
-            let thread = thread::Builder::new().stack_size(STACK_BYTES);
-            thread.spawn(move || {
-                placement.pin_participant(index)?;
-                pass_on(link)
-            })
-        });
-        let others = others.collect::<Result<_, _>>()?;
-        Ok(Self { driver, others, laps: 0 })
+        let others = Threads::start(others, placement, move |link| pass_on(link, parameters))?;
+        Ok(Self { drivers, others, parameters, passed: 0 })
     }
 
     fn operations_per_lap(&self) -> u64 {
-        self.others.len() as u64 + 1
+        self.parameters.hops()
     }
 
     fn run(&mut self, laps: Laps) -> Result<()> {
-        let mut token = TOKEN;
+        let (mut buffer, mut working_set) = (self.parameters.buffer(), self.parameters.working_set());
         for () in laps {
-            self.driver.to.write_all(&token)?;
-            self.driver.from.read_exact(&mut token)?;
-            self.laps += 1;
+            for driver in &mut self.drivers {
+                working_set.touch();
+                driver.to.write_all(&TOKEN)?;
+            }
+            for driver in &mut self.drivers {
+                self.passed += driver.from.read(&mut buffer)? as u64;
+            }
         }
         Ok(())
     }
 
     fn finish(self) -> Result<u64> {
         // The closed end goes round like a token: each thread reads the end of its stream and leaves.
-        drop(self.driver);
-        let mut passed = self.laps;
-        for thread in self.others {
-            passed += thread.join().expect("a participant panicked")?;
-        }
-        Ok(passed)
+        drop(self.drivers);
+        Ok(self.passed + self.others.join()?)
     }
 }
 
-fn pass_on(mut link: Link<UnixStream>) -> Result<u64> {
-    let (mut token, mut passed) = (TOKEN, 0);
-    while link.from.read(&mut token)? == token.len() {
-        link.to.write_all(&token)?;
+fn pass_on(mut link: Link<UnixStream>, parameters: Streams) -> Result<u64> {
+    let (mut buffer, mut working_set) = (parameters.buffer(), parameters.working_set());
+    let mut passed = 0;
+    while link.from.read(&mut buffer)? == TOKEN.len() {
+        working_set.touch();
+        link.to.write_all(&TOKEN)?;
         passed += 1;
     }
     Ok(passed)
