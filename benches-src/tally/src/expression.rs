@@ -5,6 +5,7 @@
 //! task-socket[free, runtime=current] / task-socket[free, runtime=multi]
 //! (thread-socket[one-cpu] - loop-socket[one-cpu]) / (task-socket[one-cpu] - loop-socket[one-cpu])
 //! thread-socket[one-cpu].voluntary_switches
+//! thread-socket[one-cpu] + thread-socket[free].migrations * 2
 //! ```
 //!
 //! A minus stands between spaces, since names have hyphens. What a cell leaves out must not be needed to tell it apart.
@@ -20,10 +21,42 @@ pub enum Expression {
     Number(f64),
     /// One cell's measure.
     Leaf(Selector),
-    /// The difference of two.
-    Minus(Box<Expression>, Box<Expression>),
-    /// The ratio of two.
-    Over(Box<Expression>, Box<Expression>),
+    /// Two of them, combined.
+    Binary(Box<Expression>, Operator, Box<Expression>),
+}
+
+/// What combines two expressions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// Their sum.
+    Plus,
+    /// Their difference.
+    Minus,
+    /// Their product: so much of something per operation, at so much each.
+    Times,
+    /// Their ratio.
+    Over,
+}
+
+impl Operator {
+    /// On two numbers.
+    pub fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            Operator::Plus => a + b,
+            Operator::Minus => a - b,
+            Operator::Times => a * b,
+            Operator::Over => a / b,
+        }
+    }
+
+    fn sign(self) -> char {
+        match self {
+            Operator::Plus => '+',
+            Operator::Minus => '-',
+            Operator::Times => '*',
+            Operator::Over => '/',
+        }
+    }
 }
 
 /// Which cell, and which of its measures.
@@ -41,9 +74,14 @@ impl Expression {
     /// Reads an expression.
     pub fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { text, rest: text };
-        let expression = parser.differences()?;
+        let expression = parser.sums()?;
         ensure!(parser.peek().is_none(), "{}", parser.unexpected("the end"));
         Ok(expression)
+    }
+
+    /// Two expressions, combined.
+    pub fn binary(a: Self, operator: Operator, b: Self) -> Self {
+        Expression::Binary(Box::new(a), operator, Box::new(b))
     }
 
     /// Every cell that it needs.
@@ -51,26 +89,19 @@ impl Expression {
         match self {
             Expression::Number(_) => Vec::new(),
             Expression::Leaf(selector) => vec![selector],
-            Expression::Minus(a, b) | Expression::Over(a, b) => [a.leaves(), b.leaves()].concat(),
+            Expression::Binary(a, _, b) => [a.leaves(), b.leaves()].concat(),
         }
     }
 
     /// The same with this placement wherever none is named.
     pub fn with_placement(self, placement: &str) -> Self {
-        let both =
-            |a: Box<Self>, b: Box<Self>| (Box::new(a.with_placement(placement)), Box::new(b.with_placement(placement)));
         match self {
             Expression::Leaf(mut selector) if selector.placement().is_none() => {
                 selector.conditions.push((None, placement.to_owned()));
                 Expression::Leaf(selector)
             }
-            Expression::Minus(a, b) => {
-                let (a, b) = both(a, b);
-                Expression::Minus(a, b)
-            }
-            Expression::Over(a, b) => {
-                let (a, b) = both(a, b);
-                Expression::Over(a, b)
+            Expression::Binary(a, operator, b) => {
+                Self::binary(a.with_placement(placement), operator, b.with_placement(placement))
             }
             unchanged => unchanged,
         }
@@ -106,8 +137,7 @@ impl fmt::Display for Expression {
         match self {
             Expression::Number(number) => write!(f, "{number}"),
             Expression::Leaf(selector) => write!(f, "{selector}"),
-            Expression::Minus(a, b) => write!(f, "({a} - {b})"),
-            Expression::Over(a, b) => write!(f, "({a} / {b})"),
+            Expression::Binary(a, operator, b) => write!(f, "({a} {} {b})", operator.sign()),
         }
     }
 }
@@ -118,18 +148,18 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn differences(&mut self) -> Result<Expression> {
-        let mut left = self.ratios()?;
-        while self.take('-') {
-            left = Expression::Minus(Box::new(left), Box::new(self.ratios()?));
-        }
-        Ok(left)
+    fn sums(&mut self) -> Result<Expression> {
+        self.chain(&[Operator::Plus, Operator::Minus], Self::products)
     }
 
-    fn ratios(&mut self) -> Result<Expression> {
-        let mut left = self.operand()?;
-        while self.take('/') {
-            left = Expression::Over(Box::new(left), Box::new(self.operand()?));
+    fn products(&mut self) -> Result<Expression> {
+        self.chain(&[Operator::Times, Operator::Over], Self::operand)
+    }
+
+    fn chain(&mut self, operators: &[Operator], next: fn(&mut Self) -> Result<Expression>) -> Result<Expression> {
+        let mut left = next(self)?;
+        while let Some(operator) = operators.iter().find(|operator| self.take(operator.sign())) {
+            left = Expression::binary(left, *operator, next(self)?);
         }
         Ok(left)
     }
@@ -138,7 +168,7 @@ impl Parser<'_> {
         match self.peek() {
             Some('(') => {
                 self.take('(');
-                let inside = self.differences()?;
+                let inside = self.sums()?;
                 self.expect(')')?;
                 Ok(inside)
             }
@@ -228,6 +258,7 @@ mod tests {
         assert_eq!(written("a - b / c"), "(a - (b / c))");
         assert_eq!(written("(a - b)/(c-d - 1.5)"), "((a - b) / (c-d - 1.5))");
         assert_eq!(written("a / b / c"), "((a / b) / c)");
+        assert_eq!(written("a + b * c - d"), "((a + (b * c)) - d)");
     }
 
     #[test]

@@ -52,6 +52,29 @@ pub struct Experiment {
     pub captions: BTreeMap<String, String>,
     /// Programs with their grids.
     pub cells: Vec<CellGroup>,
+    /// What a quantity is made of, where the experiment takes it apart.
+    #[serde(default)]
+    pub parts: Option<Parts>,
+}
+
+/// A quantity taken apart. What the parts leave over is shown as unexplained.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parts {
+    /// What they are to add up to.
+    pub whole: String,
+    /// Each with a few words and its quantity, in the whole's unit.
+    pub of: Vec<PartOfWhole>,
+}
+
+/// A summand.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartOfWhole {
+    /// A few words.
+    pub name: String,
+    /// How much of the whole it is.
+    pub quantity: String,
 }
 
 fn default_limit_seconds() -> u64 {
@@ -159,6 +182,18 @@ pub struct Conclusion {
     pub does_not_hold: String,
     /// None of these can be said.
     pub inconclusive: String,
+}
+
+impl Parts {
+    fn quantities(&self) -> impl Iterator<Item = &str> {
+        [self.whole.as_str()].into_iter().chain(self.of.iter().map(|part| part.quantity.as_str()))
+    }
+
+    /// What the parts leave over, as an expression.
+    pub fn remainder(&self) -> String {
+        let sum: Vec<String> = self.of.iter().map(|part| format!("({})", part.quantity)).collect();
+        format!("{} - ({})", self.whole, sum.join(" + "))
+    }
 }
 
 impl Grid {
@@ -367,6 +402,11 @@ impl Plan {
         let full = experiment.full_cells()?;
         for cell in experiment.quick_cells()? {
             ensure!(full.contains(&cell), "the full grid lacks {cell}, which the quick grid has");
+        }
+        for text in experiment.parts.iter().flat_map(Parts::quantities) {
+            for leaf in Expression::parse(text)?.leaves() {
+                select(&full, leaf).context("in a part")?;
+            }
         }
         for leaf in Expression::parse(&experiment.headline)?.leaves() {
             select(&full, leaf).context("in the headline")?;

@@ -10,7 +10,7 @@ use crate::cmd::table::{Row, scale, shared_parameters};
 use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::Scale;
-use crate::plan::{Experiment, Plan};
+use crate::plan::{Experiment, Parts, Plan};
 use crate::project::Machine;
 use crate::quantity::Quantity;
 use crate::record::Record;
@@ -55,6 +55,12 @@ fn with(mut row: Value, more: Value) -> Value {
     let fields = row.as_object_mut().expect("rows are objects");
     fields.extend(more.as_object().expect("rows are objects").clone());
     row
+}
+
+impl Points {
+    fn none() -> Self {
+        Self { rows: Vec::new(), axis: String::new(), x: String::new(), legend: String::new() }
+    }
 }
 
 fn legend(parts: &[String]) -> String {
@@ -190,8 +196,49 @@ impl Source<'_> {
         Ok(Points { rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
     }
 
-    /// What a baseline explains of each cell, and what remains.
+    /// What a quantity is made of, part after part, or what a baseline explains of each cell.
     pub fn stack(&self) -> Result<Points> {
+        match &self.experiment.parts {
+            Some(parts) => self.parts(parts),
+            None => self.beyond_baselines(),
+        }
+    }
+
+    /// Each part begins where the one before it ends; the last row is the whole as it was measured.
+    fn parts(&self, parts: &Parts) -> Result<Points> {
+        let remainder = parts.remainder();
+        let named = parts.of.iter().map(|part| (part.name.as_str(), part.quantity.as_str()));
+        let mut measured = Vec::new();
+        for (name, text) in named.chain([("unexplained", remainder.as_str()), ("as measured", parts.whole.as_str())]) {
+            let Some(quantity) = self.evaluate(text)? else { return Ok(Points::none()) };
+            measured.push((name, quantity.estimate));
+        }
+        let scale = Scale::of(measured.iter().map(|(_, estimate)| estimate.median).fold(0.0, f64::max));
+        let mut rows = Vec::new();
+        let mut from = 0.0;
+        for (index, (name, estimate)) in measured.iter().enumerate() {
+            let is_whole = index + 1 == measured.len();
+            let start = if is_whole { 0.0 } else { from };
+            let (low, high) = estimate.interval.unwrap_or((estimate.median, estimate.median));
+            let explained = index < parts.of.len();
+            rows.push(json!({
+                "label": name, "part": name, "kind": if is_whole || explained { "thread" } else { "baseline" }, "rank": 1,
+                "from": start / scale.ns, "to": (start + estimate.median) / scale.ns,
+                "low": (start + low) / scale.ns, "high": (start + high) / scale.ns,
+            }));
+            from += estimate.median;
+        }
+        let legend = legend(&[
+            "Each part begins where the one before it ends.".to_owned(),
+            "The thick line is the part's own 95 % interval.".to_owned(),
+            "Grey: what the parts leave unexplained; it points backwards if they add up to too much.".to_owned(),
+        ]);
+        let axis = format!("{} per {}", scale.name, self.experiment.per);
+        Ok(Points { rows, axis, x: String::new(), legend })
+    }
+
+    /// What a baseline explains of each cell, and what remains.
+    fn beyond_baselines(&self) -> Result<Points> {
         let rows = self.rows;
         let shared = shared_parameters(rows);
         let scale = Self::scale(rows);

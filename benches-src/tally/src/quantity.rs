@@ -3,10 +3,10 @@
 //! An expression is evaluated within each round, where its cells ran side by side; the median and the interval are those
 //! of the rounds' values. So a ratio is paired, and a drift of the whole machine cancels out.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use observation::{Histogram, Observation, Window};
 
-use crate::expression::{Expression, Selector};
+use crate::expression::{Expression, Operator, Selector};
 use crate::plan::select;
 use crate::published::{self, Published};
 use crate::record::{Effort, Record, Run};
@@ -60,6 +60,12 @@ struct Series {
     values: Values,
     /// How much of the noise floor each value carries, in the value's own unit.
     floor: f64,
+}
+
+impl Series {
+    fn relative_floor(&self) -> f64 {
+        if self.floor == 0.0 { 0.0 } else { self.floor / middle(&self.values).abs() }
+    }
 }
 
 #[derive(Clone)]
@@ -159,22 +165,20 @@ impl Record {
                 let seen = rounds.iter().map(|runs| runs[index].observation.as_ref().expect("checked for every round"));
                 per_round(seen, &leaf.measure, floor)
             }
-            Expression::Minus(a, b) => match both(a, b)? {
+            Expression::Binary(a, operator, b) => match both(a, b)? {
                 Err(missing) => Err(missing),
                 Ok((a, b)) => {
-                    ensure!(a.unit == b.unit, "{expression} subtracts {:?} from {:?}", b.unit, a.unit);
-                    let values = combine(&a.values, &b.values, |a, b| a - b);
-                    Ok(Series { unit: a.unit, values, floor: a.floor + b.floor })
-                }
-            },
-            Expression::Over(a, b) => match both(a, b)? {
-                Err(missing) => Err(missing),
-                Ok((a, b)) => {
-                    ensure!(a.unit == b.unit, "{expression} divides {:?} by {:?}", a.unit, b.unit);
-                    let values = combine(&a.values, &b.values, |a, b| a / b);
-                    let relative = a.floor / middle(&a.values).abs() + b.floor / middle(&b.values).abs();
-                    let floor = relative * middle(&values).abs();
-                    Ok(Series { unit: Unit::Ratio, values, floor })
+                    let Some(unit) = unit_of(a.unit, *operator, b.unit) else {
+                        bail!("{expression} has no unit: {:?} {operator:?} {:?}", a.unit, b.unit);
+                    };
+                    let values = combine(&a.values, &b.values, |a, b| operator.apply(a, b));
+                    let floor = match operator {
+                        Operator::Plus | Operator::Minus => a.floor + b.floor,
+                        Operator::Times | Operator::Over => {
+                            (a.relative_floor() + b.relative_floor()) * middle(&values).abs()
+                        }
+                    };
+                    Ok(Series { unit, values, floor })
                 }
             },
         })
@@ -290,7 +294,24 @@ fn per_operation(seen: &Observation, counter: &str) -> Option<f64> {
     Some(moved / operations as f64)
 }
 
-fn combine(a: &Values, b: &Values, operation: fn(f64, f64) -> f64) -> Values {
+/// The unit of two combined; none where they do not fit.
+fn unit_of(a: Unit, operator: Operator, b: Unit) -> Option<Unit> {
+    use Unit::{Count, Nanoseconds, Ratio};
+    match (a, operator, b) {
+        (a, Operator::Plus | Operator::Minus, b) => (a == b).then_some(a),
+        (a, Operator::Over, b) if a == b => Some(Ratio),
+        // So much each, times so many.
+        (Nanoseconds, Operator::Times, Count | Ratio) | (Count | Ratio, Operator::Times, Nanoseconds) => {
+            Some(Nanoseconds)
+        }
+        (Nanoseconds, Operator::Over, Count | Ratio) => Some(Nanoseconds),
+        (Count, Operator::Times | Operator::Over, Ratio) | (Ratio, Operator::Times, Count) => Some(Count),
+        (Ratio, Operator::Times, Ratio) => Some(Ratio),
+        _ => None,
+    }
+}
+
+fn combine(a: &Values, b: &Values, operation: impl Fn(f64, f64) -> f64) -> Values {
     match (a, b) {
         (Values::Constant(a), Values::Constant(b)) => Values::Constant(operation(*a, *b)),
         (Values::Constant(a), Values::Rounds(b)) => Values::Rounds(b.iter().map(|b| operation(*a, *b)).collect()),
@@ -321,8 +342,7 @@ pub fn evaluate_published(expression: &Expression, published: &Published) -> Res
     Ok(match expression {
         Expression::Number(number) => *number,
         Expression::Leaf(leaf) => figure(leaf)?,
-        Expression::Minus(a, b) => evaluate(a)? - evaluate(b)?,
-        Expression::Over(a, b) => evaluate(a)? / evaluate(b)?,
+        Expression::Binary(a, operator, b) => operator.apply(evaluate(a)?, evaluate(b)?),
     })
 }
 
@@ -375,6 +395,9 @@ mod tests {
         assert!((beyond.estimate.median - 1.0).abs() < 1e-3);
         let switches = evaluate(&record, "a.voluntary_switches").unwrap();
         assert_eq!((switches.unit, switches.estimate.median), (Unit::Count, 1.0));
+        let priced = evaluate(&record, "b + a.voluntary_switches * (a - b)").unwrap();
+        assert_eq!(priced.unit, Unit::Nanoseconds);
+        assert!((priced.estimate.median - 2700.0).abs() < 1.0, "{priced:?}");
         let missing = evaluate(&record, "a.migrations").unwrap_err();
         assert_eq!(missing.word, "unavailable");
     }

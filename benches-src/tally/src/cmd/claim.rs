@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::escape::html;
-use crate::expression::Expression;
+use crate::expression::{Expression, Operator};
 use crate::format;
 use crate::plan::{Claim as PlannedClaim, Experiment, Part, Plan};
 use crate::quantity::{Measured, Quantity, Unit, evaluate_published};
@@ -213,7 +213,7 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
                 NoEffect::At(evaluate_published(&constant, &view.published)?)
             }
             other => {
-                let against = Expression::Over(Box::new(quantity.clone()), Box::new(other));
+                let against = Expression::binary(quantity.clone(), Operator::Over, other);
                 NoEffect::Measured(view.evaluate(plan, experiment, &against)?)
             }
         },

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::cell::PLACEMENTS;
-use crate::expression::Expression;
+use crate::expression::{Expression, Operator};
 use crate::render::{self, Form};
 use crate::view::View;
 
@@ -30,7 +30,7 @@ impl Value {
     pub fn expression(&self) -> Result<Expression> {
         let mut expression = Expression::parse(&self.what)?;
         if let Some(over) = &self.over {
-            expression = Expression::Over(Box::new(expression), Box::new(Expression::parse(over)?));
+            expression = Expression::binary(expression, Operator::Over, Expression::parse(over)?);
         }
         if let Some(placement) = &self.placement {
             if !PLACEMENTS.contains(&placement.as_str()) {
