@@ -23,7 +23,7 @@ pub use clock::{Laps, Running};
 pub use once::{Once, once};
 pub use placement::Placement;
 pub use repeat::{Repeat, repeat};
-pub use resources::{Unavailable, reserve_descriptors};
+pub use resources::{Unavailable, reserve_descriptors, reserve_threads};
 
 /// The name of the program that is being compiled: its chapter's crate and its own file.
 #[macro_export]

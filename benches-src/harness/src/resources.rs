@@ -49,6 +49,30 @@ pub fn reserve_descriptors(count: usize) -> Result<()> {
     Ok(())
 }
 
+/// Makes sure that `count` more threads can be started: a limit that is met halfway may abort the process instead of
+/// giving an error (rust-lang/rust#78497).
+pub fn reserve_threads(count: usize) -> Result<()> {
+    // The stack, its guard page, the stack for signals and the guard page of that.
+    const MAPPINGS_OF_A_THREAD: u64 = 4;
+    let processes = getrlimit(Resource::Nproc).maximum.unwrap_or(u64::MAX);
+    let limits = [
+        ("vm.max_map_count", number_in("/proc/sys/vm/max_map_count") / MAPPINGS_OF_A_THREAD),
+        ("kernel.pid_max", number_in("/proc/sys/kernel/pid_max")),
+        ("kernel.threads-max", number_in("/proc/sys/kernel/threads-max")),
+        ("the hard limit of processes (ulimit -Hu)", processes),
+    ];
+    let (name, ceiling) = limits.into_iter().min_by_key(|(_, ceiling)| *ceiling).expect("there are four");
+    if ceiling <= count as u64 {
+        return Err(Unavailable::because(format!("it needs {count} threads, and {name} allows for {ceiling} at most")));
+    }
+    Ok(())
+}
+
+/// A limit that cannot be read is none that we know of.
+fn number_in(path: &str) -> u64 {
+    std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX)
+}
+
 /// Raises the soft descriptor limit to the hard one.
 pub(crate) fn raise_descriptor_limit() -> Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use fastrand::Rng;
-use harness::{Placement, reserve_descriptors};
+use harness::{Placement, reserve_descriptors, reserve_threads};
 use rustix::event::{EventfdFlags, eventfd};
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
@@ -301,6 +301,7 @@ impl Threads {
     where
         Link<From, To>: Send + 'static,
     {
+        reserve_threads(links.len())?;
         let threads = links.into_iter().map(|link| {
             let thread = thread::Builder::new().stack_size(STACK_BYTES);
             thread.spawn(move || {

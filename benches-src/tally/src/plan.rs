@@ -92,8 +92,9 @@ pub struct CellGroup {
     /// The program that does the same input and output without any switch.
     #[serde(default)]
     pub beyond: Option<String>,
-    /// The grid of a quick run.
-    pub quick: Grid,
+    /// The grid of a quick run. Absent where only a full run measures it.
+    #[serde(default)]
+    pub quick: Option<Grid>,
     /// The grid of a full run, where it is larger.
     #[serde(default)]
     pub full: Option<Grid>,
@@ -225,24 +226,31 @@ impl Grid {
 impl Experiment {
     /// Every cell that a quick run measures, twins included.
     pub fn quick_cells(&self) -> Result<Vec<Cell>> {
-        self.with_twins(self.cells.iter().flat_map(|group| group.quick.cells(&group.program)).collect())
+        let grid = |group: &CellGroup| group.quick.as_ref().map(|grid| grid.cells(&group.program));
+        let quick: Vec<Cell> = self.cells.iter().filter_map(grid).flatten().collect();
+        let twins = self.twins()?.into_iter().filter(|twin| quick.iter().any(|cell| cell.twin() == *twin));
+        Ok([quick.clone(), twins.collect()].concat())
     }
 
     /// Every cell that a full run measures, twins included.
     pub fn full_cells(&self) -> Result<Vec<Cell>> {
-        let grid = |group: &CellGroup| group.full.as_ref().unwrap_or(&group.quick).cells(&group.program);
-        self.with_twins(self.cells.iter().flat_map(grid).collect())
+        Ok([self.single_cells(), self.twins()?].concat())
     }
 
-    fn with_twins(&self, mut cells: Vec<Cell>) -> Result<Vec<Cell>> {
-        for twin in &self.twins {
-            let Expression::Leaf(selector) = Expression::parse(twin)? else {
-                bail!("a twin is one cell, not {twin:?}");
+    fn single_cells(&self) -> Vec<Cell> {
+        let grid = |group: &CellGroup| Some(group.full.as_ref().or(group.quick.as_ref())?.cells(&group.program));
+        self.cells.iter().filter_map(grid).flatten().collect()
+    }
+
+    fn twins(&self) -> Result<Vec<Cell>> {
+        let cells = self.single_cells();
+        let twin = |text: &String| {
+            let Expression::Leaf(selector) = Expression::parse(text)? else {
+                bail!("a twin is one cell, not {text:?}");
             };
-            let found = select(&cells, &selector)?.twin();
-            cells.push(found);
-        }
-        Ok(cells)
+            Ok(select(&cells, &selector)?.twin())
+        };
+        self.twins.iter().map(twin).collect()
     }
 
     /// The group that a program belongs to.
@@ -382,8 +390,9 @@ impl Plan {
                 "unknown program {:?}: there is no benches-src/{listing}",
                 group.program
             );
-            for placement in [Some(&group.quick), group.full.as_ref()].into_iter().flatten().flat_map(|g| &g.placement)
-            {
+            let grids = || [group.quick.as_ref(), group.full.as_ref()].into_iter().flatten();
+            ensure!(grids().next().is_some(), "{} has neither a quick nor a full grid", group.program);
+            for placement in grids().flat_map(|grid| &grid.placement) {
                 ensure!(
                     PLACEMENTS.contains(&placement.as_str()),
                     "unknown placement {placement:?} of {}; there are: {}",

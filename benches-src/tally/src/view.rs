@@ -91,6 +91,9 @@ fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experime
     let record = match Record::load(&path) {
         Ok(Some(record)) => record,
         Ok(None) => {
+            if *machine == Machine::Local && experiment.quick_cells()?.is_empty() {
+                return Ok(Err(Missing::new("full only", format!("run: {measure} --effort full"))));
+            }
             let reason = match machine {
                 Machine::Local => format!("run: {measure}"),
                 Machine::Exported(slug) => format!("machine {slug} has no record of {}", experiment.name),

@@ -107,7 +107,7 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
         view.plans.experiments().filter(|(_, experiment)| experiment.group(program).is_some()).collect();
     let cell = experiments
         .iter()
-        .find_map(|(_, experiment)| experiment.quick_cells().ok()?.into_iter().find(|cell| cell.program == program));
+        .find_map(|(_, experiment)| experiment.full_cells().ok()?.into_iter().find(|cell| cell.program == program));
     let arguments = cell.map_or(Vec::new(), |cell| cell.arguments());
     let command = format!("cargo program {program} -- {}", arguments.join(" "));
     if form != Form::Page {

@@ -45,7 +45,11 @@ impl Measure {
     pub fn run(&self, project: &Project, form: Form) -> Result<()> {
         let plans = Plans::load(project)?;
         for name in &self.experiments {
-            plans.experiment(name)?;
+            let (_, experiment) = plans.experiment(name)?;
+            ensure!(
+                !self.effort.cells(experiment)?.is_empty(),
+                "experiment {name} is measured in full only; add --effort full"
+            );
         }
         let machine = Facts::read();
         let mut wanted = Vec::new();
@@ -77,6 +81,9 @@ impl Measure {
     }
 
     fn is_needed(&self, project: &Project, plan: &Plan, experiment: &Experiment, machine: &Facts) -> Result<bool> {
+        if self.effort.cells(experiment)?.is_empty() {
+            return Ok(false);
+        }
         let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
         let record = match Record::load(&path) {
             Ok(Some(record)) if !self.again => record,
