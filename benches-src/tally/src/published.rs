@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::cell::Cell;
+use crate::escape::html;
 use crate::expression::Expression;
 use crate::plan::select;
 use crate::project::Project;
@@ -23,9 +24,41 @@ pub struct Publication {
     pub url: String,
     /// When, as precisely as is known.
     pub date: String,
+    /// What its sentences and figures are: `published` by others, or `predicted` by this book, which needs no quotation marks.
+    #[serde(default)]
+    pub kind: Kind,
     /// The figures.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,
+}
+
+/// Whose word it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Somebody else's.
+    #[default]
+    Published,
+    /// This book's own, before it measured.
+    Predicted,
+}
+
+impl Publication {
+    /// A sentence of its, as HTML.
+    pub fn quoted(&self, sentence: &str) -> String {
+        match self.kind {
+            Kind::Published => format!("<q>{}</q>", html(sentence)),
+            Kind::Predicted => html(sentence),
+        }
+    }
+
+    /// What stands above its figures.
+    pub fn word(&self) -> &'static str {
+        match self.kind {
+            Kind::Published => "published",
+            Kind::Predicted => "predicted",
+        }
+    }
 }
 
 /// One published figure.

@@ -104,9 +104,9 @@ impl<'a> Judged<'a> {
         let verdict = self.verdict().words();
         let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", class(self.verdict()), html(&self.claim.id));
         out += &format!(
-            "<p class=\"sentence\"><strong>{}</strong> <q>{}</q> <cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
+            "<p class=\"sentence\"><strong>{}</strong> {} <cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
             html(&self.claim.id),
-            html(&self.claim.sentence),
+            publication.quoted(&self.claim.sentence),
             publication.url,
             html(&publication.title),
             html(&publication.date)
@@ -114,8 +114,11 @@ impl<'a> Judged<'a> {
         if let Some(note) = &self.claim.note {
             out += &format!("<p class=\"note\">{}</p>\n", html(note));
         }
-        out += "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">published</th>\
-                <th scope=\"col\">agrees between</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n";
+        out += &format!(
+            "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
+             <th scope=\"col\">agrees between</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
+            publication.word()
+        );
         for part in &self.parts {
             out += &part.row(view)?;
         }
@@ -229,7 +232,7 @@ fn class(verdict: Verdict) -> String {
 
 fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
     let mut out = "<div class=\"wide\">\n<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
-                   <th scope=\"col\">published</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n"
+                   <th scope=\"col\">published or predicted</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n"
         .to_owned();
     for judged in claims {
         let publication = view.published.publication(&judged.claim.source)?;
@@ -237,10 +240,10 @@ fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
             judged.parts.iter().map(|part| html(&part.show(part.expected.published))).collect();
         let here: Vec<String> = judged.parts.iter().map(|part| part.here(view)).collect::<Result<_>>()?;
         out += &format!(
-            "<tr class=\"{}\"><th scope=\"row\"><a href=\"{}.md#{id}\">{id}</a></th><td><q>{}</q> <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
+            "<tr class=\"{}\"><th scope=\"row\"><a href=\"{}.md#{id}\">{id}</a></th><td>{} <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
             class(judged.verdict()),
             judged.plan.chapter,
-            html(&judged.claim.sentence),
+            publication.quoted(&judged.claim.sentence),
             publication.url,
             html(&publication.title),
             published.join("<br>"),

@@ -23,6 +23,9 @@ pub struct List {
     /// Every machine with records, its facts and its doubts
     #[arg(long, conflicts_with = "shown")]
     pub machines: bool,
+    /// What was expected of an experiment before it was measured
+    #[arg(long, value_name = "EXPERIMENT", conflicts_with_all = ["program", "machines", "shown"])]
+    pub prediction: Option<String>,
     /// In one line, whose numbers are shown
     #[arg(long)]
     pub shown: bool,
@@ -34,6 +37,9 @@ impl List {
         if let Some(program) = &self.program {
             return about_program(view, program, form);
         }
+        if let Some(experiment) = &self.prediction {
+            return prediction(view, experiment, form);
+        }
         if self.machines {
             return machines(view, form);
         }
@@ -42,6 +48,18 @@ impl List {
         }
         experiments(view, form)
     }
+}
+
+fn prediction(view: &View, experiment: &str, form: Form) -> Result<String> {
+    let (_, experiment) = view.plans.experiment(experiment)?;
+    let expected = &experiment.prediction;
+    Ok(match form {
+        Form::Page => {
+            format!("<p class=\"prediction\"><strong>Expected before it was measured:</strong> {}</p>\n", html(expected))
+        }
+        Form::Text => format!("{expected}\n"),
+        Form::Json => serde_json::json!({ "experiment": experiment.name, "prediction": expected }).to_string() + "\n",
+    })
 }
 
 fn experiments(view: &View, form: Form) -> Result<String> {
