@@ -15,13 +15,19 @@ pub struct Cell {
     pub parameters: BTreeMap<String, Value>,
     /// `one-cpu`, `two-cpus` or `free`.
     pub placement: String,
-    /// What is changed around the program; `twin` changes nothing and is the second arm of an A/A pair.
+    /// What is changed around the program, such as `spinners`; `twin` changes nothing and is the second arm of an A/A pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
 
 /// The placements that programs understand.
 pub const PLACEMENTS: [&str; 3] = ["one-cpu", "two-cpus", "free"];
+
+/// The conditions that a plan can ask for. Another condition, `twin`, comes from the plan's A/A pairs.
+pub const CONDITIONS: [&str; 1] = [SPINNERS];
+
+/// The condition under which no CPU goes idle: on each, a process spins that gives way to every other.
+pub const SPINNERS: &str = "spinners";
 
 /// The condition of an A/A pair's second arm.
 pub const TWIN: &str = "twin";
@@ -45,6 +51,16 @@ impl Cell {
     /// Whether this is the second arm of an A/A pair.
     pub fn is_twin(&self) -> bool {
         self.condition.as_deref() == Some(TWIN)
+    }
+
+    /// The same cell with nothing changed around the program.
+    pub fn plain(&self) -> Self {
+        Self { condition: None, ..self.clone() }
+    }
+
+    /// Whether it is run while no CPU goes idle.
+    pub fn has_spinners(&self) -> bool {
+        self.condition.as_deref() == Some(SPINNERS)
     }
 
     /// Program and parameters as a reader would say them; parameters that a whole table shares may be left out.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{chart, check, claim, export, list, measure, preprocess, table, value};
+use crate::cmd::{chart, check, claim, export, list, measure, preprocess, spin, table, value};
 use crate::project::Project;
 use crate::render::Form;
 use crate::view::View;
@@ -42,13 +42,17 @@ pub enum Verb {
     Check(check::Check),
     Export(export::Export),
     Preprocess(preprocess::Preprocess),
+    #[command(hide = true)]
+    Spin(spin::Spin),
 }
 
 impl CommandLine {
     /// Does what was asked for.
     pub fn run(self) -> Result<()> {
-        if let Verb::Preprocess(verb) = self.verb {
-            return verb.run();
+        match self.verb {
+            Verb::Preprocess(verb) => return verb.run(),
+            Verb::Spin(verb) => return verb.run(),
+            _ => {}
         }
         let project = Project::find()?;
         let form = if self.json { Form::Json } else { self.form };
@@ -66,7 +70,7 @@ impl CommandLine {
             Verb::Value(verb) => verb.print(&view, form),
             Verb::Claim(verb) => verb.print(&view, form),
             Verb::Check(verb) => verb.print(&view),
-            Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) => unreachable!("done above"),
+            Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) => unreachable!("done above"),
         };
         print!("{}", printed?);
         Ok(())

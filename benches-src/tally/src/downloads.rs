@@ -35,8 +35,8 @@ pub struct SmallPrint<'a> {
     pub figure: &'a str,
     /// The command that prints it again.
     pub command: &'a str,
-    /// What it shows, for those who want the bare numbers.
-    pub rows: &'a [Row],
+    /// What it shows as CSV, for those who want the bare numbers.
+    pub csv: &'a str,
     /// Further links, each a word and a path.
     pub more: &'a [(&'a str, String)],
 }
@@ -49,7 +49,7 @@ impl SmallPrint<'_> {
         let mut cite = String::new();
         if let Ok((record, _)) = view.kept(plan, experiment)?.as_ref() {
             let folder = format!("{}/{}/{}", view.machine.slug(), plan.chapter, experiment.name);
-            let csv = write(view, &format!("{folder}.csv"), &csv(self.rows))?;
+            let csv = write(view, &format!("{folder}.csv"), self.csv)?;
             let raw = fs::read_to_string(view.project.record(&view.machine, &plan.chapter, &experiment.name))?;
             let raw = write(view, &format!("{folder}.jsonl"), &raw)?;
             parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
@@ -92,7 +92,7 @@ fn provenance(record: &Record) -> String {
 }
 
 /// One row per cell: medians and intervals in nanoseconds or counts per operation, unrounded.
-fn csv(rows: &[Row]) -> String {
+pub fn csv(rows: &[Row]) -> String {
     let mut out =
         "cell,program,placement,parameters,rounds,median_ns,low_ns,high_ns,beyond_baseline_ns,missing\n".to_owned();
     for row in rows {
@@ -120,7 +120,7 @@ fn csv(rows: &[Row]) -> String {
 }
 
 /// Quoted where it must be. What a spreadsheet would take for a formula gets a leading apostrophe.
-fn csv_field(text: &str) -> String {
+pub fn csv_field(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok();
     let text = if text.starts_with(['=', '+', '-', '@']) && !is_number { format!("'{text}") } else { text.to_owned() };
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }

@@ -6,6 +6,8 @@
 //! (thread-socket[one-cpu] - loop-socket[one-cpu]) / (task-socket[one-cpu] - loop-socket[one-cpu])
 //! thread-socket[one-cpu].voluntary_switches
 //! thread-socket[one-cpu] + thread-socket[free].migrations * 2
+//! thread-socket[free, spinners] / thread-socket[free]
+//! task-socket[one-cpu].calls_recvfrom
 //! ```
 //!
 //! A minus stands between spaces, since names have hyphens. What a cell leaves out must not be needed to tell it apart.
@@ -66,9 +68,16 @@ pub struct Selector {
     pub name: String,
     /// `name=value` pairs, and bare words: a placement or a condition.
     pub conditions: Vec<(Option<String>, String)>,
-    /// `elapsed` where nothing else is asked for; a counter, or `quantile_0.99` of single laps.
+    /// `elapsed` where nothing else is asked for; a counter, a named result, `quantile_0.99` of single laps, or, where an
+    /// experiment counts system calls, `calls` or one kind of them.
     pub measure: String,
 }
+
+/// The measure that counts system calls of all kinds.
+pub const ALL_CALLS: &str = "calls";
+
+/// What the name of a measure begins with that counts system calls of one kind.
+pub const CALLS_OF_A_KIND: &str = "calls_";
 
 impl Expression {
     /// Reads an expression.
@@ -110,8 +119,21 @@ impl Expression {
 
 impl Selector {
     fn placement(&self) -> Option<&str> {
-        let words = self.conditions.iter().filter(|(name, _)| name.is_none()).map(|(_, word)| word.as_str());
-        words.into_iter().find(|word| crate::cell::PLACEMENTS.contains(word))
+        self.words().find(|word| crate::cell::PLACEMENTS.contains(word))
+    }
+
+    /// The condition that it asks for, the second arm of an A/A pair among them.
+    pub fn condition(&self) -> Option<&str> {
+        self.words().find(|word| *word == crate::cell::TWIN || crate::cell::CONDITIONS.contains(word))
+    }
+
+    /// Whether it asks for a count that only an experiment that counts can give.
+    pub fn is_count(&self) -> bool {
+        self.measure == ALL_CALLS || self.measure.starts_with(CALLS_OF_A_KIND)
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.conditions.iter().filter(|(name, _)| name.is_none()).map(|(_, word)| word.as_str())
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cell::{Cell, PLACEMENTS, TWIN};
+use crate::cell::{CONDITIONS, Cell, PLACEMENTS, TWIN};
 use crate::expression::{Expression, Selector};
 use crate::project::Project;
 
@@ -38,10 +38,16 @@ pub struct Experiment {
     pub prediction: String,
     /// The operation, as a word that can follow "per".
     pub per: String,
-    /// The ratio whose interval decides whether the rounds are doubled.
-    pub headline: String,
-    /// The cells that are run twice in every round: the A/A pairs.
+    /// The ratio whose interval decides whether the rounds are doubled. Only an experiment that counts may have none, and
+    /// its rounds are never doubled.
+    #[serde(default)]
+    pub headline: Option<String>,
+    /// The cells that are run twice in every round: the A/A pairs. Only an experiment that counts may have none.
+    #[serde(default)]
     pub twins: Vec<String>,
+    /// What is counted, where time is not the point: `count = "system-calls"`.
+    #[serde(default)]
+    pub count: Option<Count>,
     /// A program that takes longer than this is killed and counted as failed.
     #[serde(default = "default_limit_seconds")]
     pub limit_seconds: u64,
@@ -49,6 +55,7 @@ pub struct Experiment {
     #[serde(default)]
     pub histogram_laps: Option<u64>,
     /// The takeaway under each of its figures, by shape, with quantities in braces.
+    #[serde(default)]
     pub captions: BTreeMap<String, String>,
     /// Programs with their grids.
     pub cells: Vec<CellGroup>,
@@ -79,6 +86,14 @@ pub struct PartOfWhole {
 
 fn default_limit_seconds() -> u64 {
     60
+}
+
+/// What an experiment counts instead of timing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    /// System calls of each kind per operation, under strace: `calls` and `calls_<name>` in expressions.
+    SystemCalls,
 }
 
 /// A program and the grid on which it is run.
@@ -116,10 +131,13 @@ pub enum Kind {
     Coroutine,
 }
 
-/// Placements and parameter values, of which every combination is a cell.
+/// Placements, conditions and parameter values, of which every combination is a cell.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Grid {
     placement: Vec<String>,
+    /// What is changed around the program: `condition = ["none", "spinners"]`. Left out, it is `["none"]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    condition: Vec<String>,
     #[serde(flatten)]
     parameters: BTreeMap<String, Vec<Value>>,
 }
@@ -197,6 +215,9 @@ impl Parts {
     }
 }
 
+/// How a grid says that nothing is changed around the program.
+const NO_CONDITION: &str = "none";
+
 impl Grid {
     fn cells(&self, program: &str) -> Vec<Cell> {
         let mut settings = vec![BTreeMap::new()];
@@ -211,15 +232,37 @@ impl Grid {
             };
             settings = settings.iter().flat_map(extend).collect();
         }
-        let place = |parameters: BTreeMap<String, Value>| {
-            self.placement.iter().map(move |placement| Cell {
-                program: program.to_owned(),
-                parameters: parameters.clone(),
-                placement: placement.clone(),
-                condition: None,
-            })
+        let mut cells = Vec::new();
+        for parameters in &settings {
+            for placement in &self.placement {
+                cells.extend(self.conditions().into_iter().map(|condition| Cell {
+                    program: program.to_owned(),
+                    parameters: parameters.clone(),
+                    placement: placement.clone(),
+                    condition,
+                }));
+            }
+        }
+        cells
+    }
+
+    fn conditions(&self) -> Vec<Option<String>> {
+        if self.condition.is_empty() {
+            return vec![None];
+        }
+        self.condition.iter().map(|word| (word != NO_CONDITION).then(|| word.clone())).collect()
+    }
+
+    fn check(&self, program: &str) -> Result<()> {
+        let known = |what: &str, words: &[String], known: &[&str]| -> Result<()> {
+            for word in words {
+                let list = known.join(", ");
+                ensure!(known.contains(&word.as_str()), "unknown {what} {word:?} of {program}; there are: {list}");
+            }
+            Ok(())
         };
-        settings.into_iter().flat_map(place).collect()
+        known("placement", &self.placement, &PLACEMENTS)?;
+        known("condition", &self.condition, &[&[NO_CONDITION][..], &CONDITIONS].concat())
     }
 }
 
@@ -248,9 +291,22 @@ impl Experiment {
             let Expression::Leaf(selector) = Expression::parse(text)? else {
                 bail!("a twin is one cell, not {text:?}");
             };
-            Ok(select(&cells, &selector)?.twin())
+            let found = select(&cells, &selector)?;
+            ensure!(found.condition.is_none(), "{found} cannot have a twin, since it has a condition already");
+            Ok(found.twin())
         };
         self.twins.iter().map(twin).collect()
+    }
+
+    fn check_what_it_measures(&self) -> Result<()> {
+        if self.count.is_some() {
+            ensure!(self.histogram_laps.is_none(), "what counts times nothing, so it has no histogram_laps");
+        } else {
+            ensure!(self.headline.is_some(), "it has no headline, and only an experiment that counts may have none");
+            ensure!(!self.twins.is_empty(), "it has no twins, and only an experiment that counts may have none");
+        }
+        let Some(headline) = &self.headline else { return Ok(()) };
+        self.answers(&Expression::parse(headline)?).context("in the headline")
     }
 
     /// The group that a program belongs to.
@@ -267,17 +323,32 @@ impl Experiment {
     pub fn measured_part(&self) -> Value {
         let grids =
             |group: &CellGroup| serde_json::json!({"program": group.program, "quick": group.quick, "full": group.full});
-        serde_json::json!({
+        let mut part = serde_json::json!({
             "cells": self.cells.iter().map(grids).collect::<Vec<_>>(),
             "headline": self.headline,
             "twins": self.twins,
             "limit_seconds": self.limit_seconds,
             "histogram_laps": self.histogram_laps,
-        })
+        });
+        // Only where there is one, so that the hashes of all other experiments stay what they were.
+        if let Some(count) = self.count {
+            part["count"] = serde_json::json!(count);
+        }
+        part
+    }
+
+    /// Whether it has every cell of an expression, and measures what the expression asks of them.
+    pub fn answers(&self, expression: &Expression) -> Result<()> {
+        let cells = self.full_cells()?;
+        for leaf in expression.leaves() {
+            select(&cells, leaf)?;
+            ensure!(leaf.is_count() == self.count.is_some(), "no experiment measures {leaf}");
+        }
+        Ok(())
     }
 }
 
-/// The one cell that a selector means.
+/// The one cell that a selector means. One that names no condition means the cell without any, wherever there is one.
 pub fn select<'a>(cells: &'a [Cell], selector: &Selector) -> Result<&'a Cell> {
     let matches = |cell: &&Cell| {
         let wanted = |(name, value): &(Option<String>, String)| match name {
@@ -287,7 +358,10 @@ pub fn select<'a>(cells: &'a [Cell], selector: &Selector) -> Result<&'a Cell> {
         let twin_asked_for = selector.conditions.iter().any(|(_, word)| word == TWIN);
         cell.program == selector.name && cell.is_twin() == twin_asked_for && selector.conditions.iter().all(wanted)
     };
-    let found: Vec<&Cell> = cells.iter().filter(matches).collect();
+    let mut found: Vec<&Cell> = cells.iter().filter(matches).collect();
+    if selector.condition().is_none() && found.iter().any(|cell| cell.condition.is_none()) {
+        found.retain(|cell| cell.condition.is_none());
+    }
     let list = |cells: Vec<&Cell>| cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     match found[..] {
         [one] => Ok(one),
@@ -353,16 +427,14 @@ impl Plans {
         Ok(plan)
     }
 
-    /// The first experiment that has every cell of an expression.
+    /// The first experiment that has every cell of an expression and measures what it asks.
     pub fn experiment_for(&self, expression: &Expression) -> Result<(&Plan, &Experiment)> {
         for leaf in expression.leaves() {
             self.chapter_of(&leaf.name)?;
         }
         let mut first_error = None;
         for (plan, experiment) in self.experiments() {
-            let cells = experiment.full_cells()?;
-            let selected = expression.leaves().into_iter().try_for_each(|leaf| select(&cells, leaf).map(drop));
-            match selected {
+            match experiment.answers(expression) {
                 Ok(()) => return Ok((plan, experiment)),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -392,13 +464,8 @@ impl Plan {
             );
             let grids = || [group.quick.as_ref(), group.full.as_ref()].into_iter().flatten();
             ensure!(grids().next().is_some(), "{} has neither a quick nor a full grid", group.program);
-            for placement in grids().flat_map(|grid| &grid.placement) {
-                ensure!(
-                    PLACEMENTS.contains(&placement.as_str()),
-                    "unknown placement {placement:?} of {}; there are: {}",
-                    group.program,
-                    PLACEMENTS.join(", ")
-                );
+            for grid in grids() {
+                grid.check(&group.program)?;
             }
             if let Some(baseline) = &group.beyond {
                 ensure!(
@@ -408,18 +475,16 @@ impl Plan {
                 );
             }
         }
-        let full = experiment.full_cells()?;
-        for cell in experiment.quick_cells()? {
-            ensure!(full.contains(&cell), "the full grid lacks {cell}, which the quick grid has");
+        let (quick, full) = (experiment.quick_cells()?, experiment.full_cells()?);
+        for cell in &quick {
+            ensure!(full.contains(cell), "the full grid lacks {cell}, which the quick grid has");
+            // Else a selector without a condition would mean another cell in a quick record than in a full one.
+            let plain = cell.plain();
+            ensure!(quick.contains(&plain) || !full.contains(&plain), "the quick grid lacks {plain}, but has {cell}");
         }
         for text in experiment.parts.iter().flat_map(Parts::quantities) {
-            for leaf in Expression::parse(text)?.leaves() {
-                select(&full, leaf).context("in a part")?;
-            }
+            experiment.answers(&Expression::parse(text)?).context("in a part")?;
         }
-        for leaf in Expression::parse(&experiment.headline)?.leaves() {
-            select(&full, leaf).context("in the headline")?;
-        }
-        Ok(())
+        experiment.check_what_it_measures()
     }
 }

@@ -138,7 +138,8 @@ impl Published {
             let Expression::Leaf(selector) = Expression::parse(text)? else {
                 bail!("published figure {} stands beside one cell, not {text:?}", figure.id);
             };
-            if select(std::slice::from_ref(cell), &selector).is_ok() {
+            let same_condition = cell.condition.as_deref() == selector.condition();
+            if same_condition && select(std::slice::from_ref(cell), &selector).is_ok() {
                 beside.push((publication, figure));
             }
         }

@@ -6,7 +6,7 @@
 use anyhow::{Result, bail};
 use observation::{Histogram, Observation, Window};
 
-use crate::expression::{Expression, Operator, Selector};
+use crate::expression::{ALL_CALLS, CALLS_OF_A_KIND, Expression, Operator, Selector};
 use crate::plan::select;
 use crate::published::{self, Published};
 use crate::record::{Effort, Record, Run};
@@ -93,6 +93,9 @@ impl Record {
         let series = self.series(expression, &rounds, floor.unwrap_or(0.0))?;
         match series {
             Ok(Series { values: Values::Constant(_), .. }) => bail!("{expression} measures nothing"),
+            Ok(Series { values: Values::Rounds(values), .. }) if !values.iter().all(|value| value.is_finite()) => {
+                Ok(Err(Missing::new("no ratio", format!("{expression} divides by 0"))))
+            }
             Ok(Series { unit, values: Values::Rounds(values), floor }) => {
                 let estimate = match unit {
                     Unit::Ratio if values.iter().all(|value| *value > 0.0) => statistics::estimate_ratio(&values),
@@ -175,7 +178,8 @@ impl Record {
                     let floor = match operator {
                         Operator::Plus | Operator::Minus => a.floor + b.floor,
                         Operator::Times | Operator::Over => {
-                            (a.relative_floor() + b.relative_floor()) * middle(&values).abs()
+                            let relative = a.relative_floor() + b.relative_floor();
+                            if relative == 0.0 { 0.0 } else { relative * middle(&values).abs() }
                         }
                     };
                     Ok(Series { unit, values, floor })
@@ -226,12 +230,21 @@ pub fn nanoseconds_per_operation(seen: &Observation) -> Option<f64> {
 }
 
 /// One measure of one cell in each of the rounds.
-fn per_round<'a>(seen: impl Iterator<Item = &'a Observation>, measure: &str, floor: f64) -> Result<Series, Missing> {
-    let is_time = measure == "elapsed" || measure.ends_with("_ns") || measure.starts_with("quantile_");
+fn per_round<'a>(
+    seen: impl Iterator<Item = &'a Observation> + Clone,
+    measure: &str,
+    floor: f64,
+) -> Result<Series, Missing> {
+    let is_time = match seen.clone().find_map(|observation| observation.measures.get(measure)) {
+        Some(named) => named.unit == "ns",
+        None => measure == "elapsed" || measure.ends_with("_ns") || measure.starts_with("quantile_"),
+    };
     let unit = if is_time { Unit::Nanoseconds } else { Unit::Count };
     let mut values = Vec::new();
     for observation in seen {
+        let named = named_result(observation, measure);
         let value = match measure {
+            _ if named.is_some() => named,
             "elapsed" => nanoseconds_per_operation(observation),
             measure => match measure.strip_prefix("quantile_").and_then(|share| share.parse().ok()) {
                 Some(share) => quantile(observation.histograms.get("lap"), share)?,
@@ -242,7 +255,10 @@ fn per_round<'a>(seen: impl Iterator<Item = &'a Observation>, measure: &str, flo
             Some(value) => values.push(value),
             None => {
                 let reason = observation.unavailable.get(measure).cloned();
-                let reason = reason.unwrap_or_else(|| format!("the programs do not count {measure}"));
+                let reason = reason.unwrap_or_else(|| match measure {
+                    "elapsed" => "its processes timed nothing".to_owned(),
+                    measure => format!("the programs do not count {measure}"),
+                });
                 return Err(Missing::new("unavailable", format!("because {reason}")));
             }
         }
@@ -250,6 +266,18 @@ fn per_round<'a>(seen: impl Iterator<Item = &'a Observation>, measure: &str, flo
     // An A/A pair carries the noise of both its arms; one cell carries half of it.
     let floor = statistics::median(&values).unwrap_or(0.0).abs() * floor / 2.0;
     Ok(Series { unit, values: Values::Rounds(values), floor })
+}
+
+/// The median of a named result. A kind of system call that was not seen while all kinds were counted is an exact 0.
+fn named_result(seen: &Observation, measure: &str) -> Option<f64> {
+    let counted_none = || {
+        let counted = measure.starts_with(CALLS_OF_A_KIND) && seen.measures.contains_key(ALL_CALLS);
+        counted.then_some(0.0)
+    };
+    match seen.measures.get(measure) {
+        Some(named) => statistics::median(&named.values),
+        None => counted_none(),
+    }
 }
 
 /// The value that this share of single laps does not exceed. A tail needs at least two laps beyond it in each process;
@@ -461,6 +489,30 @@ mod tests {
         };
         assert_eq!(per_operation(&seen, "system_idle_entries"), Some(2.0), "50 of the 250 would have come anyway");
         assert_eq!(per_operation(&seen, "migrations"), None);
+    }
+
+    #[test]
+    fn named_results_are_read_as_they_stand_and_kinds_that_were_not_seen_are_exactly_none() {
+        let mut record = drifting();
+        for run in &mut record.runs {
+            let named = |unit: &str, value| observation::Measure { unit: unit.to_owned(), values: vec![value] };
+            let seen = run.observation.as_mut().unwrap();
+            seen.measures.insert("clock_cost".to_owned(), named("ns", 20.0));
+            if run.cell != 1 {
+                seen.measures.insert("calls".to_owned(), named("1", 2.0));
+                seen.measures.insert("calls_recvfrom".to_owned(), named("1", 2.0));
+            }
+        }
+        let clock = evaluate(&record, "a.clock_cost").unwrap();
+        assert_eq!((clock.unit, clock.estimate.median), (Unit::Nanoseconds, 20.0));
+        let calls = evaluate(&record, "a.calls_recvfrom").unwrap();
+        assert_eq!((calls.unit, calls.estimate.interval), (Unit::Count, Some((2.0, 2.0))));
+        let none = evaluate(&record, "a.calls_sendto").unwrap();
+        assert_eq!((none.unit, none.estimate.interval), (Unit::Count, Some((0.0, 0.0))));
+        assert_eq!(evaluate(&record, "a.calls_sendto / a.calls").unwrap().estimate.median, 0.0);
+        assert_eq!(evaluate(&record, "a.calls / a.calls_sendto").unwrap_err().word, "no ratio");
+        assert_eq!(evaluate(&record, "a.calls_sendto / a.calls_sendto").unwrap_err().word, "no ratio");
+        assert_eq!(evaluate(&record, "b.calls_sendto").unwrap_err().word, "unavailable", "b's calls were not counted");
     }
 
     #[test]

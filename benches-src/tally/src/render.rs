@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::escape::{html, identifier};
 use crate::expression::Expression;
 use crate::format;
-use crate::plan::{Experiment, Plan, select};
+use crate::plan::{Experiment, Plan};
 use crate::quantity::{Measured, Missing, Quantity, Unit};
 use crate::record::Record;
 use crate::sources::Freshness;
@@ -111,9 +111,8 @@ fn words(text: &str, form: Form) -> String {
 
 fn filled_in(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
     let expression = Expression::parse(text)?;
-    // Its own experiment where that has the cells, else the first that does.
-    let cells = experiment.full_cells()?;
-    let own = expression.leaves().into_iter().all(|leaf| select(&cells, leaf).is_ok());
+    // Its own experiment where that has the numbers, else the first that does.
+    let own = experiment.answers(&expression).is_ok();
     let (plan, experiment) = if own { (plan, experiment) } else { view.plans.experiment_for(&expression)? };
     let measured = view.evaluate(plan, experiment, &expression)?;
     Ok(match form {

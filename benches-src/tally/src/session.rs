@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read, Seek};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,14 +15,17 @@ use observation::Observation;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
+use rustix::process::{Pid, Signal, kill_process_group};
 use wait_timeout::ChildExt;
 
 use crate::cell::Cell;
 use crate::expression::Expression;
 use crate::machine::State;
-use crate::plan::{Experiment, Plan};
+use crate::plan::{Count, Experiment, Plan};
 use crate::project::Project;
 use crate::record::{Effort, End, Failure, Header, Record, Run, Writer};
+use crate::spinners::{Spinners, die_with_this_process};
+use crate::system_calls::{self, Counted};
 
 /// How much an effort measures.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +96,8 @@ pub struct Session<'a> {
     pub project: &'a Project,
     /// Where the programs lie.
     pub programs: PathBuf,
+    /// Tally's own executable, which becomes the spinners.
+    pub tally: PathBuf,
     /// The experiment.
     pub experiment: &'a Experiment,
     /// Its chapter.
@@ -189,12 +194,102 @@ impl Session<'_> {
 
     fn measure(&self, header: &Header, round: u32, index: usize, environment_bytes: usize) -> Result<Run> {
         let cell = &header.cells[index];
-        let ended = self.start(cell, &self.flags(header.effort), environment_bytes)?;
-        let (observation, failure) = match ended.observation(&self.plan.chapter, cell) {
+        let observe = || match self.experiment.count {
+            None => self.time(cell, header.effort, environment_bytes),
+            Some(Count::SystemCalls) => self.count(cell, environment_bytes),
+        };
+        let outcome = if cell.has_spinners() { self.amid_spinners(cell, observe)? } else { observe()? };
+        let (observation, failure) = match outcome {
             Ok(observation) => (Some(observation), None),
             Err(failure) => (None, Some(failure)),
         };
         Ok(Run { round, cell: index, environment_bytes, observation, failure })
+    }
+
+    fn time(&self, cell: &Cell, effort: Effort, environment_bytes: usize) -> Result<Outcome> {
+        let ended = self.start(cell, &self.flags(effort), environment_bytes)?;
+        Ok(ended.observation(&self.plan.chapter, cell))
+    }
+
+    /// Observes while no CPU goes idle. Without spinners nothing is observed, since it would be another cell.
+    fn amid_spinners(&self, cell: &Cell, observe: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
+        let mut spinners = match Spinners::start(&self.tally)? {
+            Ok(spinners) => spinners,
+            Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
+        };
+        let outcome = observe()?;
+        if !spinners.all_spin()? {
+            return Ok(Ok(self.unavailable(cell, "a spinner ended before the program did")));
+        }
+        Ok(outcome)
+    }
+
+    /// Counts the system calls of an operation, by a shorter and a longer run. Times under strace are no results, so none is
+    /// kept.
+    fn count(&self, cell: &Cell, environment_bytes: usize) -> Result<Outcome> {
+        let Some(strace) = system_calls::strace() else {
+            return Ok(Ok(self.unavailable(cell, system_calls::NOT_INSTALLED)));
+        };
+        let mut runs = Vec::new();
+        for laps in system_calls::LAPS {
+            let (ended, summary) = self.trace(&strace, cell, laps, environment_bytes)?;
+            if let Some(reason) = system_calls::refused(&ended.errors) {
+                return Ok(Ok(self.unavailable(cell, reason)));
+            }
+            let seen = match ended.observation(&self.plan.chapter, cell) {
+                Ok(seen) => seen,
+                Err(failure) => return Ok(Err(failure)),
+            };
+            if let Some(reason) = seen.unavailable.get("elapsed") {
+                return Ok(Ok(self.unavailable(cell, reason.as_str())));
+            }
+            match Counted::new(&summary, &seen) {
+                Ok(counted) => runs.push((counted, seen, ended)),
+                Err(error) => return Ok(Err(ended.failure(format!("{error:#}")))),
+            }
+        }
+        let [(shorter, ..), (longer, seen, ended)] = &runs[..] else { unreachable!("two runs") };
+        Ok(match longer.beyond(shorter) {
+            Ok(measures) => Ok(Observation {
+                program: seen.program.clone(),
+                parameters: seen.parameters.clone(),
+                placement: seen.placement.clone(),
+                measures,
+                ..Observation::default()
+            }),
+            Err(error) => Err(ended.failure(format!("{error:#}"))),
+        })
+    }
+
+    /// Runs a program for so many laps under strace; how it ended, and strace's summary.
+    fn trace(&self, strace: &Path, cell: &Cell, laps: u64, environment_bytes: usize) -> Result<(Ended, String)> {
+        let summary = tempfile::NamedTempFile::new().context(NO_ROOM)?;
+        let mut command = Command::new(strace);
+        command
+            .args(["-f", "-c", "-o"])
+            .arg(summary.path())
+            .arg(self.programs.join(&cell.program))
+            .args(cell.arguments())
+            .args(["--iters", &laps.to_string(), "--warmups", "0", "--json"])
+            // A group of its own, since to kill strace is not to kill what it looks at.
+            .process_group(0);
+        let ended = self.wait(command, environment_bytes, |child| {
+            let group = Pid::from_raw(child.id().cast_signed()).expect("a process that was started");
+            Ok(kill_process_group(group, Signal::KILL)?)
+        })?;
+        let text = fs::read(summary.path())?;
+        Ok((ended, String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    /// What is recorded of a cell that this machine cannot run as the plan wants it.
+    fn unavailable(&self, cell: &Cell, reason: impl Into<String>) -> Observation {
+        Observation {
+            program: format!("{}/{}", self.plan.chapter, cell.program),
+            parameters: cell.parameters.clone(),
+            placement: cell.placement.clone(),
+            unavailable: [("elapsed".to_owned(), reason.into())].into(),
+            ..Observation::default()
+        }
     }
 
     /// What each program is asked for.
@@ -212,12 +307,20 @@ impl Session<'_> {
 
     /// Starts a program and waits for it, or for its time to run out.
     fn start(&self, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended> {
-        let program = self.programs.join(&cell.program);
+        let mut command = Command::new(self.programs.join(&cell.program));
+        command.args(cell.arguments()).args(flags);
+        self.wait(command, environment_bytes, Child::kill)
+    }
+
+    /// Starts a command and waits for it, or for its time to run out.
+    fn wait(
+        &self,
+        mut command: Command,
+        environment_bytes: usize,
+        kill: impl FnOnce(&mut Child) -> std::io::Result<()>,
+    ) -> Result<Ended> {
         let (mut output, mut errors) = (tempfile::tempfile().context(NO_ROOM)?, tempfile::tempfile().context(NO_ROOM)?);
-        let mut command = Command::new(&program);
         command
-            .args(cell.arguments())
-            .args(flags)
             // The same few variables for every reader; the padding moves the stack from round to round.
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
@@ -225,18 +328,13 @@ impl Session<'_> {
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(errors.try_clone()?);
-        // SAFETY: the closure runs between fork and exec in the child and makes one system call, which touches no memory
-        // and takes no lock.
-        unsafe {
-            command.pre_exec(|| {
-                Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
-            });
-        }
-        let mut child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
+        die_with_this_process(&mut command);
+        let started = command.spawn();
+        let mut child = started.with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let limit = Duration::from_secs(self.experiment.limit_seconds);
         let status = child.wait_timeout(limit)?;
         if status.is_none() {
-            child.kill()?;
+            kill(&mut child)?;
             child.wait()?;
         }
         let text = |file: &mut fs::File| -> Result<String> {
@@ -249,11 +347,15 @@ impl Session<'_> {
     }
 
     fn headline(&self, record: &Record) -> Result<Option<f64>> {
-        let expression = Expression::parse(&self.experiment.headline)?;
+        let Some(headline) = &self.experiment.headline else { return Ok(None) };
+        let expression = Expression::parse(headline)?;
         let measured = record.evaluate_any_effort(&expression)?;
         Ok(measured.ok().and_then(|quantity| quantity.estimate.relative_half_width()))
     }
 }
+
+/// What a process reported, or how it failed.
+type Outcome = Result<Observation, Failure>;
 
 const NO_ROOM: &str = "no temporary file can be made for a program's output; is the disk full?";
 

@@ -33,12 +33,13 @@ pub fn estimate(rounds: &[f64]) -> Option<Estimate> {
     Some(Estimate { median, interval, rounds: rounds.len() })
 }
 
-/// The same for ratios, on the logarithmic scale, where a/b and b/a are mirror images.
+/// The same for ratios, on the logarithmic scale, where a/b and b/a are mirror images. Order is the same on both scales, so
+/// only the middle of two values differs; and the ratio of exact counts stays exact.
 pub fn estimate_ratio(rounds: &[f64]) -> Option<Estimate> {
-    let logs: Vec<f64> = rounds.iter().map(|ratio| ratio.ln()).collect();
-    let Estimate { median, interval, rounds } = estimate(&logs)?;
-    let interval = interval.map(|(low, high)| (low.exp(), high.exp()));
-    Some(Estimate { median: median.exp(), interval, rounds })
+    let estimate = estimate(rounds)?;
+    let sorted = sorted(rounds);
+    let (below, above) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+    Some(Estimate { median: (below * above).sqrt(), ..estimate })
 }
 
 /// The largest `k` for which the `k`th smallest and the `k`th largest of `n` values enclose the median with at least 95 %.
@@ -60,9 +61,9 @@ pub fn interval_rank(n: usize) -> Option<usize> {
 }
 
 impl Estimate {
-    /// Half the interval's width over the median: what a target of 5 % is compared with.
+    /// Half the interval's width over the median: what a target of 5 % is compared with. Nothing, for an exact number, be it 0.
     pub fn relative_half_width(&self) -> Option<f64> {
-        self.interval.map(|(low, high)| (high - low) / 2.0 / self.median.abs())
+        self.interval.map(|(low, high)| if low == high { 0.0 } else { (high - low) / 2.0 / self.median.abs() })
     }
 }
 
@@ -98,12 +99,15 @@ mod tests {
         assert_eq!(estimate(&[1.0; 5]).unwrap().interval, None);
         let ratio = estimate_ratio(&[1.0, 4.0]).unwrap();
         assert!((ratio.median - 2.0).abs() < 1e-12, "the middle of 1 and 4 is 2 on the log scale");
+        let exact = Estimate { median: 1.2, interval: Some((1.2, 1.2)), rounds: 6 };
+        assert_eq!(estimate_ratio(&[1.2; 6]), Some(exact));
     }
 
     #[test]
     fn half_width_is_relative_to_the_median() {
         let seen = estimate(&[98.0, 99.0, 100.0, 100.0, 101.0, 102.0]).unwrap();
         assert!((seen.relative_half_width().unwrap() - 0.02).abs() < 1e-12);
+        assert_eq!(estimate(&[0.0; 6]).unwrap().relative_half_width(), Some(0.0));
     }
 
     proptest! {

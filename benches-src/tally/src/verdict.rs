@@ -77,6 +77,10 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
             // The published figure lies on the side on which the whole band does.
             Some(interval) => {
                 let against = estimate.median / ratio.estimate.median;
+                if !against.is_finite() {
+                    // Nothing of something: on which side of it the published figure lies cannot be told from the ratio.
+                    return Verdict::Inconclusive;
+                }
                 effect(interval, 1.0, ratio.floor, expected.published > against)
             }
         },
@@ -169,6 +173,25 @@ mod tests {
         assert_eq!(verdict(&pinned, &against(1.3, 1.5)), Verdict::DoesNotHold);
         assert_eq!(verdict(&quantity(0.9, 1.0), &against(0.38, 0.42)), Verdict::Holds);
         assert_eq!(verdict(&pinned, &against(0.9, 1.1)), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn exact_counts_are_compared_exactly() {
+        let exactly = |value: f64| -> Measured {
+            let estimate = Estimate { median: value, interval: Some((value, value)), rounds: 6 };
+            Ok(Quantity { unit: Unit::Count, estimate, floor: 0.0 })
+        };
+        let two = |no_effect| Expectation { published: 2.0, band: (2.0, 2.0), no_effect };
+        assert_eq!(verdict(&exactly(2.0), &two(NoEffect::IsClaimed)), Verdict::Holds);
+        assert_eq!(verdict(&exactly(2.002), &two(NoEffect::IsClaimed)), Verdict::DoesNotHold);
+        for (value, known) in
+            [(2.0, Verdict::Holds), (3.0, Verdict::Shifted), (1.0, Verdict::DoesNotHold), (0.0, Verdict::DoesNotHold)]
+        {
+            assert_eq!(verdict(&exactly(value), &two(NoEffect::At(1.0))), known, "{value}");
+        }
+        let none = Expectation { published: 0.0, band: (0.0, 0.0), no_effect: NoEffect::IsClaimed };
+        assert_eq!(verdict(&exactly(0.0), &none), Verdict::Holds);
+        assert_eq!(verdict(&exactly(0.0), &two(NoEffect::Measured(exactly(0.0)))), Verdict::Inconclusive);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `tally chart`: an experiment as a picture, drawn twice (wide pages and phones), with title, description and downloads.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::charts::{self, Request};
@@ -70,6 +70,11 @@ impl Chart {
             Err(missing) if form == Form::Page => return Ok(render::boxed(missing)),
             Err(missing) => return Ok(format!("({}: {})\n", missing.word, missing.reason)),
         };
+        if let Err(error) = is_timed(experiment) {
+            let missing = Missing::new("no chart", error.to_string());
+            ensure!(form == Form::Page, error);
+            return Ok(render::boxed(&missing));
+        }
         let rows = Row::all(experiment, record)?;
         let points = self.shape.points(&Source { view, plan, experiment, record, rows: &rows })?;
         if self.standalone {
@@ -102,6 +107,7 @@ impl Chart {
     /// Whether the plan has the experiment, and a caption for this shape of it.
     pub fn is_planned(&self, view: &View) -> Result<()> {
         let (_, experiment) = view.plans.experiment(&self.experiment)?;
+        is_timed(experiment)?;
         self.caption(experiment).map(drop)
     }
 
@@ -161,7 +167,12 @@ impl Chart {
             &format!("(window.charts ??= {{}})[{own:?}] = {both};\n"),
         )?;
         let command = format!("cargo tally chart {} {name}", experiment.name);
-        let small = SmallPrint { figure: &own, command: &command, rows, more: &[("specification", file)] };
+        let small = SmallPrint {
+            figure: &own,
+            command: &command,
+            csv: &downloads::csv(rows),
+            more: &[("specification", file)],
+        };
         let small = small.page(view, plan, experiment)?;
         let stale = render::freshness(freshness, experiment).map_or(String::new(), |note| render::boxed(&note));
         let caption = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Page)?;
@@ -170,4 +181,11 @@ impl Chart {
             request.prefix, points.legend
         ))
     }
+}
+
+/// Charts show times. What was counted is exact, and a table says it.
+fn is_timed(experiment: &Experiment) -> Result<()> {
+    let name = &experiment.name;
+    ensure!(experiment.count.is_none(), "experiment {name} counts and times nothing; its numbers: tally table {name}");
+    Ok(())
 }

@@ -206,7 +206,7 @@ impl JudgedPart<'_> {
 }
 
 fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a Part) -> Result<JudgedPart<'a>> {
-    ensure!(part.agreement > 1.0, "part {:?}: agreement is a factor above 1", part.name);
+    ensure!(part.agreement >= 1.0, "part {:?}: agreement is a factor of 1 (exactly) or above", part.name);
     let quantity = Expression::parse(&part.quantity)?;
     let published = evaluate_published(&Expression::parse(&part.published)?, &view.published)?;
     let no_effect = match &part.no_effect {

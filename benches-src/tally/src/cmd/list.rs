@@ -55,7 +55,10 @@ fn prediction(view: &View, experiment: &str, form: Form) -> Result<String> {
     let expected = &experiment.prediction;
     Ok(match form {
         Form::Page => {
-            format!("<p class=\"prediction\"><strong>Expected before it was measured:</strong> {}</p>\n", html(expected))
+            format!(
+                "<p class=\"prediction\"><strong>Expected before it was measured:</strong> {}</p>\n",
+                html(expected)
+            )
         }
         Form::Text => format!("{expected}\n"),
         Form::Json => serde_json::json!({ "experiment": experiment.name, "prediction": expected }).to_string() + "\n",

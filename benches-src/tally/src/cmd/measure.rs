@@ -146,6 +146,7 @@ impl Measure {
         let session = Session {
             project,
             programs: programs.to_owned(),
+            tally: std::env::current_exe().context("tally cannot find its own executable")?,
             experiment,
             plan,
             path: path.clone(),

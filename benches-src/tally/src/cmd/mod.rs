@@ -7,5 +7,6 @@ pub mod export;
 pub mod list;
 pub mod measure;
 pub mod preprocess;
+pub mod spin;
 pub mod table;
 pub mod value;

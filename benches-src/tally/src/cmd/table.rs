@@ -4,7 +4,8 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cell::Cell;
-use crate::downloads::SmallPrint;
+use crate::counts::Counts;
+use crate::downloads::{self, SmallPrint};
 use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::{self, Scale};
@@ -30,6 +31,9 @@ impl Table {
         let kept = view.kept(plan, experiment)?;
         match kept.as_ref() {
             Err(missing) => Ok(without_record(missing, experiment, form)),
+            Ok((record, freshness)) if experiment.count.is_some() => {
+                Counts::of(experiment, record)?.print(view, plan, experiment, (record, freshness), form)
+            }
             Ok((record, freshness)) => {
                 let rows = Row::all(experiment, record)?;
                 match form {
@@ -92,15 +96,7 @@ fn is_time(measure: &str) -> bool {
 impl Row {
     /// Every cell of a record, and those that only a full run would have measured.
     pub fn all(experiment: &Experiment, record: &Record) -> Result<Vec<Self>> {
-        let cells = experiment.full_cells()?;
-        let order = crate::cell::PLACEMENTS;
-        let mut rows = Vec::new();
-        for placement in order {
-            for cell in cells.iter().filter(|cell| cell.placement == placement && !cell.is_twin()) {
-                rows.push(Self::of(experiment, record, cell)?);
-            }
-        }
-        Ok(rows)
+        planned_cells(experiment)?.iter().map(|cell| Self::of(experiment, record, cell)).collect()
     }
 
     fn is_full_only(&self) -> bool {
@@ -114,11 +110,17 @@ impl Row {
             let shared = Cell { program: program.clone(), ..cell.clone() };
             let known: Vec<Cell> = experiment.full_cells()?;
             // The baseline has only the parameters that it understands.
-            let same = |other: &&Cell| {
-                let agrees = other.parameters.iter().all(|(name, value)| shared.parameters.get(name) == Some(value));
-                other.program == *program && other.placement == cell.placement && agrees && !other.is_twin()
+            let same = |condition: &Option<String>| {
+                known.iter().find(|other| {
+                    let agrees = |(name, value)| shared.parameters.get(name) == Some(value);
+                    other.program == *program
+                        && other.placement == cell.placement
+                        && other.condition == *condition
+                        && other.parameters.iter().all(agrees)
+                })
             };
-            match known.iter().find(same) {
+            // A baseline that is not run under the cell's condition stands for it without any.
+            match same(&cell.condition).or_else(|| same(&None)) {
                 Some(other) => evaluate(&format!("{cell} - {other}")),
                 None => Ok(Err(Missing::new("not measured", format!("the plan has no {shared}")))),
             }
@@ -135,14 +137,34 @@ impl Row {
     }
 }
 
+/// Every cell of a full run but the second arms of A/A pairs, in the order of a table.
+pub fn planned_cells(experiment: &Experiment) -> Result<Vec<Cell>> {
+    let mut cells = experiment.full_cells()?;
+    cells.retain(|cell| !cell.is_twin());
+    cells.sort_by_key(|cell| crate::cell::PLACEMENTS.iter().position(|placement| *placement == cell.placement));
+    Ok(cells)
+}
+
 /// Parameters that have the same value in every row.
 pub fn shared_parameters(rows: &[Row]) -> Vec<String> {
-    let Some(first) = rows.first() else { return Vec::new() };
+    shared_among(&rows.iter().map(|row| &row.cell).collect::<Vec<_>>())
+}
+
+/// Parameters that have the same value in every cell.
+pub fn shared_among(cells: &[&Cell]) -> Vec<String> {
+    let Some(first) = cells.first() else { return Vec::new() };
     let same = |name: &&String| {
-        let value = &first.cell.parameters[*name];
-        rows.iter().all(|row| row.cell.parameters.get(*name) == Some(value))
+        let value = &first.parameters[*name];
+        cells.iter().all(|cell| cell.parameters.get(*name) == Some(value))
     };
-    first.cell.parameters.keys().filter(same).cloned().collect()
+    first.parameters.keys().filter(same).cloned().collect()
+}
+
+/// What all cells share, as it stands in a caption: `hops 500.`
+pub fn shared_values(first: &Cell, shared: &[String]) -> String {
+    let value = |name: &String| Some(format!("{name} {}", crate::cell::plain(first.parameters.get(name)?)));
+    let values: Vec<String> = shared.iter().filter_map(value).collect();
+    if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) }
 }
 
 /// One scale for a whole column: that of its largest number.
@@ -187,15 +209,13 @@ fn page(
     out += "</tbody>\n</table>\n</div>\n";
     out += &footnotes(record, &full_only, &shared);
     let command = format!("cargo tally table {}", experiment.name);
-    out += &SmallPrint { figure: &experiment.name, command: &command, rows, more: &[] }.page(view, plan, experiment)?;
+    out += &SmallPrint { figure: &experiment.name, command: &command, csv: &downloads::csv(rows), more: &[] }
+        .page(view, plan, experiment)?;
     Ok(out + "</div>\n")
 }
 
 fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[&Row], shared: &[String]) -> Result<String> {
-    let value =
-        |name: &String| Some(format!("{name} {}", crate::cell::plain(rows.first()?.cell.parameters.get(name)?)));
-    let values: Vec<String> = shared.iter().filter_map(value).collect();
-    let of = if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) };
+    let of = rows.first().map_or(String::new(), |row| shared_values(&row.cell, shared));
     Ok(format!(
         "{} {} Median per {} and its 95 % interval over rounds of fresh processes; {}.",
         html(&experiment.question),
@@ -294,11 +314,8 @@ fn scaled(quantity: &Quantity, scale: Scale) -> String {
 
 /// What the numbers' own session says against them.
 fn footnotes(record: &Record, full_only: &[&Row], shared: &[String]) -> String {
-    let mut notes = Vec::new();
-    if !full_only.is_empty() {
-        let labels = full_only.iter().map(|row| format!("{} · {}", row.cell.label(shared), row.cell.placement));
-        notes.push(format!("Measured with effort = full only: {}.", labels.collect::<Vec<_>>().join(", ")));
-    }
+    let cells: Vec<&Cell> = full_only.iter().map(|row| &row.cell).collect();
+    let mut notes: Vec<String> = full_only_note(&cells, shared).into_iter().collect();
     match record.noise_floor() {
         Some(floor) => notes.push(format!(
             "Noise floor: the same program run as both arms of a comparison differed by up to {}; no difference below that is called one.",
@@ -318,6 +335,17 @@ fn footnotes(record: &Record, full_only: &[&Row], shared: &[String]) -> String {
         ));
     }
     notes.extend(record.doubts().into_iter().map(|doubt| format!("Doubt: {doubt}.")));
+    list_of_notes(&notes)
+}
+
+/// Which cells a quick record lacks, if it lacks any.
+pub fn full_only_note(cells: &[&Cell], shared: &[String]) -> Option<String> {
+    let labels: Vec<String> = cells.iter().map(|cell| format!("{} · {}", cell.label(shared), cell.placement)).collect();
+    (!labels.is_empty()).then(|| format!("Measured with effort = full only: {}.", labels.join(", ")))
+}
+
+/// Notes under a table, as HTML.
+pub fn list_of_notes(notes: &[String]) -> String {
     let items: String = notes.iter().map(|note| format!("<li>{}</li>\n", html(note))).collect();
     format!("<ul class=\"footnotes\">\n{items}</ul>\n")
 }

@@ -1,0 +1,123 @@
+//! The condition `spinners`, with shell scripts that look around them while they are measured.
+
+mod support;
+
+use support::{Fake, PLAN, fail, observation, succeed};
+
+/// The usual plan, with the slow program also amid spinners.
+fn plan() -> String {
+    let grid =
+        "quick = { placement = [\"free\"], size = [3] }\nfull = { placement = [\"free\", \"one-cpu\"], size = [3] }";
+    let amid = "condition = [\"none\", \"spinners\"], size = [3] }";
+    assert!(PLAN.contains(grid));
+    PLAN.replace(
+        grid,
+        &format!("quick = {{ placement = [\"free\"], {amid}\nfull = {{ placement = [\"free\", \"one-cpu\"], {amid}"),
+    )
+}
+
+/// Reports how many of its siblings are spinners of the class SCHED_IDLE (5), each on one CPU; and takes longer without any.
+const LOOKS_AROUND: &str = r#"
+spinners=0
+for process in /proc/[0-9]*; do
+    grep -qs "^PPid:[[:space:]]*$PPID\$" $process/status || continue
+    tr '\0' ' ' <$process/cmdline | grep -q 'tally spin [0-9]* $' || continue
+    [ "$(cut -d ' ' -f 41 $process/stat)" = 5 ] || continue
+    grep -q '^Cpus_allowed_list:[[:space:]]*[0-9]*$' $process/status && spinners=$((spinners+1))
+done
+if [ $spinners = 0 ]; then ns=2000; else ns=1500; fi
+echo '{"program":"chapter/slow","parameters":{"size":3},"placement":"free",
+"samples":[{"operations":1000,"elapsed_ns":'$ns'000}],"measures":{"spinners":{"unit":"1","values":['$spinners']}}}'
+"#;
+
+fn json(fake: &Fake, expression: &str) -> serde_json::Value {
+    serde_json::from_str(&fake.print(&["value", expression, "--json"])).unwrap()
+}
+
+#[test]
+fn one_spins_on_every_cpu_while_the_cell_runs_and_at_no_other_time() {
+    let fake = Fake::with_plan(&plan());
+    fake.program("slow", LOOKS_AROUND);
+    succeed(fake.measure(&[]));
+    let cpus = std::thread::available_parallelism().unwrap().get() as f64;
+    assert_eq!(json(&fake, "slow[free, spinners].spinners")["median"], cpus);
+    assert_eq!(json(&fake, "slow[free].spinners")["median"], 0.0, "without a condition, the cell without any");
+    assert_eq!(json(&fake, "slow[free]")["median_ns"], 2000.0);
+    assert_eq!(json(&fake, "slow[free, twin]")["median_ns"], 2000.0);
+    assert_eq!(json(&fake, "slow[free, spinners] / slow[free]")["median"], 0.75);
+}
+
+#[test]
+fn tables_name_the_condition_and_fall_back_to_the_plain_baseline() {
+    let fake = Fake::with_plan(&plan());
+    fake.program("slow", LOOKS_AROUND);
+    succeed(fake.measure(&[]));
+    let table = fake.print(&["table", "pair"]);
+    assert!(table.contains("slow[size=3, free, spinners]     1.50 µs [1.50–1.50], beyond I/O 500 ns"), "{table}");
+    let page = fake.print(&["table", "pair", "--form", "page"]);
+    assert!(page.contains(">slow · spinners</a>"), "{page}");
+    assert_eq!(
+        page.matches("1900").count() + page.matches("1.90").count(),
+        1,
+        "published beside the plain cell: {page}"
+    );
+    let points = fake.print(&["chart", "pair", "dots"]);
+    assert!(points.contains("\"label\":\"slow · spinners · free\""), "{points}");
+}
+
+#[test]
+fn a_baseline_under_the_same_condition_is_preferred() {
+    let baseline = "quick = { placement = [\"free\"], size = [3] }\n\n[[experiment.cells]]\nprogram = \"slow\"";
+    let amid = baseline.replace("size", "condition = [\"none\", \"spinners\"], size");
+    let fake = Fake::with_plan(&plan().replacen(baseline, &amid, 1));
+    fake.program("slow", LOOKS_AROUND);
+    fake.program("fast", &LOOKS_AROUND.replace("slow", "fast").replace("2000", "1000").replace("1500", "900"));
+    succeed(fake.measure(&[]));
+    let table = fake.print(&["table", "pair"]);
+    assert!(table.contains("slow[size=3, free, spinners]     1.50 µs [1.50–1.50], beyond I/O 600 ns"), "{table}");
+}
+
+#[test]
+fn spinners_end_with_what_they_were_started_for() {
+    let fake = Fake::with_plan(&plan());
+    fake.program("slow", &format!("sleep 0.3; {}", observation("slow", 2000)));
+    for signal in ["-TERM", "-KILL"] {
+        let mut tally = fake.measure(&[]).spawn().unwrap();
+        let tally_id = tally.id().to_string();
+        let spinners = || {
+            let found =
+                std::process::Command::new("pgrep").args(["-P", &tally_id, "-f", "tally spin"]).output().unwrap();
+            String::from_utf8(found.stdout).unwrap()
+        };
+        let mut running = String::new();
+        while running.is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            running = spinners();
+        }
+        assert!(std::process::Command::new("kill").args([signal, &tally_id]).status().unwrap().success());
+        tally.wait().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        for spinner in running.lines() {
+            let status = std::fs::read_to_string(format!("/proc/{spinner}/status")).unwrap_or_default();
+            assert!(status.is_empty() || status.contains("State:\tZ"), "{signal}: {status}");
+        }
+    }
+}
+
+#[test]
+fn plans_with_mistakes_in_conditions_are_refused() {
+    for (from, to, reason) in [
+        (
+            "[\"none\", \"spinners\"]",
+            "[\"none\", \"moonlight\"]",
+            "unknown condition \"moonlight\" of slow; there are: none, spinners",
+        ),
+        ("[\"none\", \"spinners\"]", "[\"spinners\"]", "the quick grid lacks slow[size=3, free], but has"),
+        ("twins = [\"fast[free]\"]", "twins = [\"slow[free, spinners]\"]", "cannot have a twin"),
+    ] {
+        let plan = plan().replace("twins = [\"slow[free]\"]", "twins = [\"fast[free]\"]");
+        let fake = Fake::with_plan(&plan.replacen(from, to, 1));
+        let said = fail(fake.tally(&["list"]));
+        assert!(said.contains("plan.toml") && said.contains(reason), "{said}");
+    }
+}
