@@ -51,6 +51,12 @@ fn decimals(value: f64) -> usize {
     (2 - exponent).clamp(0, 3) as usize
 }
 
+/// With so many decimals; what rounds to nothing has no sign.
+fn fixed(value: f64, places: usize) -> String {
+    let text = format!("{value:.places$}");
+    if text.contains(|digit| ('1'..='9').contains(&digit)) { text } else { text.trim_start_matches('-').to_owned() }
+}
+
 /// A quantity in words: the number with its unit, and the interval with the same number of decimals.
 pub struct Shown {
     /// For example `4.92 µs`, `1.44 times`, `2.00`.
@@ -67,12 +73,15 @@ pub fn quantity(quantity: &Quantity) -> Shown {
     };
     let divide = scale.map_or(1.0, |scale| scale.ns);
     let value = quantity.estimate.median / divide;
-    let places = decimals(value);
+    let (low, high) = quantity.estimate.interval.unwrap_or((0.0, 0.0));
+    // Nothing has no digits of its own; those of its interval then say how exact it is.
+    let places = if value == 0.0 { decimals(low.abs().max(high.abs()) / divide) } else { decimals(value) };
     let unit = scale.map_or(String::new(), |scale| format!(" {}", scale.name));
     let interval = quantity.estimate.interval;
     Shown {
-        value: if is_tiny(value) { number(value) + &unit } else { format!("{value:.places$}{unit}") },
-        interval: interval.map(|(low, high)| format!("{:.places$}–{:.places$}", low / divide, high / divide)),
+        value: if is_tiny(value) { number(value) + &unit } else { fixed(value, places) + &unit },
+        interval: interval
+            .map(|(low, high)| format!("{}–{}", fixed(low / divide, places), fixed(high / divide, places))),
     }
 }
 
@@ -110,6 +119,9 @@ mod tests {
         let estimate = Estimate { median: 4921.0, interval: None, rounds: 3 };
         let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: 0.0 });
         assert_eq!((shown.value.as_str(), shown.interval), ("4.92 µs", None));
+        let estimate = Estimate { median: 0.0, interval: Some((-0.0002, 0.0)), rounds: 6 };
+        let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: 0.0 });
+        assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("0.000", Some("0.000–0.000")));
         assert_eq!(Scale::of(0.2), SCALES[0]);
         assert_eq!(percent(0.0312), "3.12 %");
     }

@@ -51,7 +51,7 @@ impl Effort {
             Effort::Full => Extent {
                 rounds: 20,
                 target: 0.02,
-                flags: &["--samples", "20", "--warm-up-ms", "100", "--measurement-ms", "200"],
+                flags: &["--samples", "20", "--warm-up-ms", "60", "--measurement-ms", "120"],
             },
         }
     }
