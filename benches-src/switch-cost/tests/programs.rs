@@ -237,6 +237,31 @@ fn two_cpus_means_that_neighbours_are_on_different_ones() {
 }
 
 #[test]
+fn a_tool_of_others_gives_a_time_or_says_that_it_is_not_installed() {
+    for tool in [
+        env!("CARGO_BIN_EXE_tool-perf-pipe"),
+        env!("CARGO_BIN_EXE_tool-stress-switch"),
+        env!("CARGO_BIN_EXE_tool-hackbench"),
+        env!("CARGO_BIN_EXE_tool-cyclictest"),
+    ] {
+        let seen = observe(&[tool], &["--placement", "one-cpu"]);
+        match seen.unavailable.get("elapsed") {
+            Some(reason) => {
+                assert!(reason.contains("is not installed; on Debian: apt-get install"), "{tool}: {reason}")
+            }
+            None => assert!(seen.measures["elapsed"].values[0] > 10.0, "{tool}: {seen:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_ring_that_the_limits_forbid_is_not_begun() {
+    let seen = observe(&[env!("CARGO_BIN_EXE_thread-channel")], &["--hops", "1000000"]);
+    let reason = &seen.unavailable["elapsed"];
+    assert!(reason.starts_with("it needs 999999 threads, and ") && reason.contains("allows for"), "{reason}");
+}
+
+#[test]
 fn bad_flags_are_refused_with_the_reason() {
     for (flags, reason) in [
         (["--hops", "1"], "2..=1000000"),

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{chart, check, claim, export, list, measure, preprocess, spin, table, value};
+use crate::cmd::{chart, check, claim, confirm, export, list, measure, preprocess, spin, table, value};
 use crate::project::Project;
 use crate::render::Form;
 use crate::view::View;
@@ -39,6 +39,7 @@ pub enum Verb {
     Chart(chart::Chart),
     Value(value::Value),
     Claim(claim::Claim),
+    Confirm(confirm::Confirm),
     Check(check::Check),
     Export(export::Export),
     Preprocess(preprocess::Preprocess),
@@ -58,6 +59,7 @@ impl CommandLine {
         let form = if self.json { Form::Json } else { self.form };
         match &self.verb {
             Verb::Measure(verb) => return verb.run(&project, form),
+            Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
             _ => {}
         }
@@ -69,6 +71,7 @@ impl CommandLine {
             Verb::Chart(verb) => verb.print(&view, form),
             Verb::Value(verb) => verb.print(&view, form),
             Verb::Claim(verb) => verb.print(&view, form),
+            Verb::Confirm(verb) => verb.print(&view, form),
             Verb::Check(verb) => verb.print(&view),
             Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) => unreachable!("done above"),
         };

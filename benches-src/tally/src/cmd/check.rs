@@ -122,7 +122,12 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
-        Verb::List(list) => list.program.map_or(Ok(()), |program| view.plans.chapter_of(&program).map(drop)),
+        Verb::Confirm(_) => Ok(()),
+        Verb::List(list) => match (list.program, list.prediction) {
+            (Some(program), _) => view.plans.chapter_of(&program).map(drop),
+            (_, Some(experiment)) => view.plans.experiment(&experiment).map(drop),
+            (None, None) => Ok(()),
+        },
         _ => bail!("a directive only prints"),
     }
 }

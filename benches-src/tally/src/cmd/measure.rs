@@ -41,6 +41,11 @@ impl Measure {
         Self { experiments: Vec::new(), effort, again: false, programs }
     }
 
+    /// One experiment, if it is stale.
+    pub fn one(experiment: &str, effort: Effort) -> Self {
+        Self { experiments: vec![experiment.to_owned()], effort, again: false, programs: None }
+    }
+
     /// Measures.
     pub fn run(&self, project: &Project, form: Form) -> Result<()> {
         let plans = Plans::load(project)?;

@@ -3,6 +3,7 @@
 pub mod chart;
 pub mod check;
 pub mod claim;
+pub mod confirm;
 pub mod export;
 pub mod list;
 pub mod measure;

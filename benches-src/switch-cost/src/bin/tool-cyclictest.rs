@@ -1,0 +1,30 @@
+//! One operation: the lateness of one wake-up by a timer, as `cyclictest` averages it.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use harness::{Once, Placement};
+use observation::Measure;
+use switch_cost::{Nothing, elapsed_ns, number_after, output_of};
+
+struct Cyclictest;
+
+impl Once for Cyclictest {
+    type Parameters = Nothing;
+
+    fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
+        // Without leave to sleep, CPUs would stay awake for it: what is asked here is what they do otherwise.
+        let flags = ["--quiet", "--laptop", "--loops", "400", "--interval", "500"];
+        let output = output_of("rt-tests", &[&["cyclictest"], &flags[..]].concat())?;
+        Ok(elapsed_ns(1e3 * number_after("Avg:", &output)?))
+    }
+}
+
+fn main() -> ExitCode {
+    harness::once::<Cyclictest>(harness::name!())
+}

@@ -1,0 +1,36 @@
+//! `tally confirm`: whether tools that this project did not write measure the same.
+//!
+//! The tools are programs of their chapter, and run in the rounds of its experiment `confirm`; what was expected of them are
+//! claims about that experiment. At a terminal, what is stale is measured first. For a page nothing is: printing never measures.
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use crate::cmd::claim::Claim;
+use crate::cmd::measure::Measure;
+use crate::project::Project;
+use crate::record::Effort;
+use crate::render::Form;
+use crate::view::View;
+
+/// The experiment that tools take part in. It is full only: they are not everybody's.
+const EXPERIMENT: &str = "confirm";
+
+/// Whether tools that this project did not write agree; at a terminal, measured first
+#[derive(Args)]
+pub struct Confirm {}
+
+impl Confirm {
+    /// Measures what is stale, unless it is a page that asks.
+    pub fn measure(&self, project: &Project, form: Form) -> Result<()> {
+        if form == Form::Page { Ok(()) } else { Measure::one(EXPERIMENT, Effort::Full).run(project, Form::Text) }
+    }
+
+    /// Prints each ratio beside the one that was expected.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        let claims = view.plans.0.iter().flat_map(|plan| &plan.claims);
+        let claims: Vec<_> = claims.filter(|claim| claim.experiment == EXPERIMENT).collect();
+        ensure!(!claims.is_empty(), "no plan has a claim about an experiment {EXPERIMENT}");
+        claims.into_iter().map(|claim| Claim { id: Some(claim.id.clone()) }.print(view, form)).collect()
+    }
+}
