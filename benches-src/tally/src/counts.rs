@@ -1,4 +1,4 @@
-//! The table of an experiment that counts: a row per cell, a column per kind of system call, and no time.
+//! The table of an experiment that counts: a row per cell, a column per kind, and no time.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use serde_json::json;
 
 use crate::cell::{Cell, plain};
 use crate::cmd::table::{full_only_note, list_of_notes, planned_cells, shared_among, shared_values};
+use crate::counted::Count;
 use crate::downloads::{SmallPrint, csv_field};
 use crate::escape::html;
-use crate::expression::{ALL_CALLS, CALLS_OF_A_KIND, Expression};
+use crate::expression::Expression;
 use crate::format;
 use crate::plan::{Experiment, Plan};
 use crate::quantity::{Measured, Quantity};
 use crate::record::Record;
 use crate::render::{self, Form};
 use crate::sources::Freshness;
-use crate::system_calls::LAPS;
 use crate::view::View;
 
 /// A kind that no cell has more of than this per operation gets no column.
@@ -24,6 +24,7 @@ const LEAST: f64 = 0.005;
 
 /// Everything that an experiment counted.
 pub struct Counts {
+    count: Count,
     kinds: Vec<String>,
     rows: Vec<Row>,
 }
@@ -36,13 +37,13 @@ struct Row {
 
 impl Counts {
     /// Every cell of a record and those of a full run, with every kind of call that is worth a column, the most frequent first.
-    pub fn of(experiment: &Experiment, record: &Record) -> Result<Self> {
+    pub fn of(experiment: &Experiment, count: Count, record: &Record) -> Result<Self> {
         let seen = record.runs.iter().filter_map(|run| run.observation.as_ref()).flat_map(|seen| seen.measures.keys());
-        let seen: BTreeSet<&str> = seen.filter_map(|measure| measure.strip_prefix(CALLS_OF_A_KIND)).collect();
+        let seen: BTreeSet<&str> = seen.filter_map(|measure| measure.strip_prefix(count.of_a_kind())).collect();
         let cells = planned_cells(experiment)?;
         let mut kinds = Vec::new();
         for kind in seen {
-            let of = |cell: &Cell| evaluate(record, cell, &format!("{CALLS_OF_A_KIND}{kind}"));
+            let of = |cell: &Cell| evaluate(record, cell, &format!("{}{kind}", count.of_a_kind()));
             let column: Vec<Measured> = cells.iter().map(of).collect::<Result<_>>()?;
             let most = column.iter().flatten().map(|quantity| quantity.estimate.median.abs()).fold(0.0, f64::max);
             if most >= LEAST {
@@ -51,11 +52,11 @@ impl Counts {
         }
         kinds.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
         let row = |(index, cell): (usize, Cell)| {
-            let all = evaluate(record, &cell, ALL_CALLS)?;
+            let all = evaluate(record, &cell, count.all())?;
             Ok(Row { cell, all, kinds: kinds.iter().map(|(.., column)| column[index].clone()).collect() })
         };
         let rows = cells.into_iter().enumerate().map(row).collect::<Result<_>>()?;
-        Ok(Self { rows, kinds: kinds.into_iter().map(|(_, kind, _)| kind).collect() })
+        Ok(Self { count, rows, kinds: kinds.into_iter().map(|(_, kind, _)| kind).collect() })
     }
 
     /// As it is asked for.
@@ -120,12 +121,13 @@ impl Counts {
     }
 
     fn caption(&self, view: &View, plan: &Plan, experiment: &Experiment, shared: &[String]) -> Result<String> {
-        let [fewer, more] = LAPS;
+        let [fewer, more] = self.count.laps();
         let of = self.rows.first().map_or(String::new(), |row| shared_values(&row.cell, shared));
         Ok(format!(
-            "{} {} System calls per {}, counted and not timed: strace counts those of a run of {fewer} laps and of one of {more}, and their difference is what the laps did. Median over rounds; {}.",
+            "{} {} {} per {}, and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median over rounds; {}.",
             html(&experiment.question),
             html(&of),
+            self.count.method(),
             html(&experiment.per),
             html(&render::context(view, plan, experiment)?)
         ))
@@ -134,7 +136,7 @@ impl Counts {
     fn text(&self, per: &str) -> String {
         let names = self.rows.iter().map(|row| row.cell.to_string());
         let width = names.map(|name| name.len()).max().unwrap_or(0);
-        let mut out = format!("{:width$}  {:>10}", format!("calls per {per}"), "all");
+        let mut out = format!("{:width$}  {:>10}", format!("{} per {per}", self.count.all()), "all");
         for kind in &self.kinds {
             out += &format!("  {kind:>10}");
         }

@@ -16,6 +16,8 @@ use std::fmt;
 
 use anyhow::{Result, bail, ensure};
 
+use crate::counted::Count;
+
 /// Arithmetic on cells and numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
@@ -68,16 +70,10 @@ pub struct Selector {
     pub name: String,
     /// `name=value` pairs, and bare words: a placement or a condition.
     pub conditions: Vec<(Option<String>, String)>,
-    /// `elapsed` where nothing else is asked for; a counter, a named result, `quantile_0.99` of single laps, or, where an
-    /// experiment counts system calls, `calls` or one kind of them.
+    /// `elapsed` where nothing else is asked for; a counter, a named result, `quantile_0.99` of single laps, or what
+    /// an experiment [counts](Count).
     pub measure: String,
 }
-
-/// The measure that counts system calls of all kinds.
-pub const ALL_CALLS: &str = "calls";
-
-/// What the name of a measure begins with that counts system calls of one kind.
-pub const CALLS_OF_A_KIND: &str = "calls_";
 
 impl Expression {
     /// Reads an expression.
@@ -127,9 +123,9 @@ impl Selector {
         self.words().find(|word| *word == crate::cell::TWIN || crate::cell::CONDITIONS.contains(word))
     }
 
-    /// Whether it asks for a count that only an experiment that counts can give.
-    pub fn is_count(&self) -> bool {
-        self.measure == ALL_CALLS || self.measure.starts_with(CALLS_OF_A_KIND)
+    /// What must have been counted to answer it.
+    pub fn count(&self) -> Option<Count> {
+        Count::named(&self.measure)
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {

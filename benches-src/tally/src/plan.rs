@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cell::{CONDITIONS, Cell, PLACEMENTS, TWIN};
+use crate::counted::Count;
 use crate::expression::{Expression, Selector};
 use crate::project::Project;
 
@@ -45,7 +46,7 @@ pub struct Experiment {
     /// The cells that are run twice in every round: the A/A pairs. Only an experiment that counts may have none.
     #[serde(default)]
     pub twins: Vec<String>,
-    /// What is counted, where time is not the point: `count = "system-calls"`.
+    /// What is counted, where time is not the point: `count = "system-calls"` or `"instructions"`.
     #[serde(default)]
     pub count: Option<Count>,
     /// A program that takes longer than this is killed and counted as failed.
@@ -86,14 +87,6 @@ pub struct PartOfWhole {
 
 fn default_limit_seconds() -> u64 {
     60
-}
-
-/// What an experiment counts instead of timing it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Count {
-    /// System calls of each kind per operation, under strace: `calls` and `calls_<name>` in expressions.
-    SystemCalls,
 }
 
 /// A program and the grid on which it is run.
@@ -148,8 +141,11 @@ pub struct Grid {
 pub struct Claim {
     /// `C1` …
     pub id: String,
-    /// The sentence, quoted where it is in quotation marks.
+    /// The sentence, word for word.
     pub sentence: String,
+    /// Whether it is in our words instead, and stands without quotation marks.
+    #[serde(default)]
+    pub paraphrased: bool,
     /// The file of `data/published` it comes from.
     pub source: String,
     /// What part of the sentence is checked, where that is not all of it, and how.
@@ -342,7 +338,7 @@ impl Experiment {
         let cells = self.full_cells()?;
         for leaf in expression.leaves() {
             select(&cells, leaf)?;
-            ensure!(leaf.is_count() == self.count.is_some(), "no experiment measures {leaf}");
+            ensure!(leaf.count() == self.count, "no experiment measures {leaf}");
         }
         Ok(())
     }

@@ -158,7 +158,8 @@ impl Source<'_> {
                 points.push(with(own, marks(quantity.estimate, scale)));
             }
         }
-        let caches = cache_marks(self.record, &points);
+        // What is swept must be what fills the caches.
+        let caches = if swept == "hops" { cache_marks(self.record, &points) } else { Vec::new() };
         let mut parts = vec!["The band is the 95 % interval.".to_owned()];
         if !caches.is_empty() {
             parts.push("The dashed marks say where participants of 4 KiB each would fill a cache.".to_owned());

@@ -6,7 +6,6 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::cell::Cell;
-use crate::escape::html;
 use crate::expression::Expression;
 use crate::plan::select;
 use crate::project::Project;
@@ -44,14 +43,6 @@ pub enum Kind {
 }
 
 impl Publication {
-    /// A sentence of its, as HTML.
-    pub fn quoted(&self, sentence: &str) -> String {
-        match self.kind {
-            Kind::Published => format!("<q>{}</q>", html(sentence)),
-            Kind::Predicted => html(sentence),
-        }
-    }
-
     /// What stands above its figures.
     pub fn word(&self) -> &'static str {
         match self.kind {

@@ -6,7 +6,8 @@
 use anyhow::{Result, bail};
 use observation::{Histogram, Observation, Window};
 
-use crate::expression::{ALL_CALLS, CALLS_OF_A_KIND, Expression, Operator, Selector};
+use crate::counted::Count;
+use crate::expression::{Expression, Operator, Selector};
 use crate::plan::select;
 use crate::published::{self, Published};
 use crate::record::{Effort, Record, Run};
@@ -268,11 +269,11 @@ fn per_round<'a>(
     Ok(Series { unit, values: Values::Rounds(values), floor })
 }
 
-/// The median of a named result. A kind of system call that was not seen while all kinds were counted is an exact 0.
+/// The median of a named result. A kind that was not seen while all kinds were counted is an exact 0.
 fn named_result(seen: &Observation, measure: &str) -> Option<f64> {
     let counted_none = || {
-        let counted = measure.starts_with(CALLS_OF_A_KIND) && seen.measures.contains_key(ALL_CALLS);
-        counted.then_some(0.0)
+        let count = Count::named(measure)?;
+        seen.measures.contains_key(count.all()).then_some(0.0)
     };
     match seen.measures.get(measure) {
         Some(named) => statistics::median(&named.values),

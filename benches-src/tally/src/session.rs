@@ -19,13 +19,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use wait_timeout::ChildExt;
 
 use crate::cell::Cell;
+use crate::counted::{Count, Counted};
 use crate::expression::Expression;
 use crate::machine::State;
-use crate::plan::{Count, Experiment, Plan};
+use crate::plan::{Experiment, Plan};
 use crate::project::Project;
 use crate::record::{Effort, End, Failure, Header, Record, Run, Writer};
 use crate::spinners::{Spinners, die_with_this_process};
-use crate::system_calls::{self, Counted};
 
 /// How much an effort measures.
 #[derive(Debug, Clone, Copy)]
@@ -196,7 +196,7 @@ impl Session<'_> {
         let cell = &header.cells[index];
         let observe = || match self.experiment.count {
             None => self.time(cell, header.effort, environment_bytes),
-            Some(Count::SystemCalls) => self.count(cell, environment_bytes),
+            Some(count) => self.count(count, cell, environment_bytes),
         };
         let outcome = if cell.has_spinners() { self.amid_spinners(cell, observe)? } else { observe()? };
         let (observation, failure) = match outcome {
@@ -224,16 +224,18 @@ impl Session<'_> {
         Ok(outcome)
     }
 
-    /// Counts the system calls of an operation, by a shorter and a longer run. Times under strace are no results, so none is
+    /// Counts what an operation does, by a shorter and a longer run. Times under a tool that counts are no results, so none is
     /// kept.
-    fn count(&self, cell: &Cell, environment_bytes: usize) -> Result<Outcome> {
-        let Some(strace) = system_calls::strace() else {
-            return Ok(Ok(self.unavailable(cell, system_calls::NOT_INSTALLED)));
+    fn count(&self, count: Count, cell: &Cell, environment_bytes: usize) -> Result<Outcome> {
+        let tool = match count.tool() {
+            Ok(tool) => tool,
+            Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
         };
+        let program = self.programs.join(&cell.program);
         let mut runs = Vec::new();
-        for laps in system_calls::LAPS {
-            let (ended, summary) = self.trace(&strace, cell, laps, environment_bytes)?;
-            if let Some(reason) = system_calls::refused(&ended.errors) {
+        for laps in count.laps() {
+            let (ended, summary) = self.trace(count, &tool, cell, laps, environment_bytes)?;
+            if let Some(reason) = count.refused(&ended.errors) {
                 return Ok(Ok(self.unavailable(cell, reason)));
             }
             let seen = match ended.observation(&self.plan.chapter, cell) {
@@ -243,7 +245,7 @@ impl Session<'_> {
             if let Some(reason) = seen.unavailable.get("elapsed") {
                 return Ok(Ok(self.unavailable(cell, reason.as_str())));
             }
-            match Counted::new(&summary, &seen) {
+            match Counted::new(count, &summary, &program, &seen) {
                 Ok(counted) => runs.push((counted, seen, ended)),
                 Err(error) => return Ok(Err(ended.failure(format!("{error:#}")))),
             }
@@ -261,17 +263,23 @@ impl Session<'_> {
         })
     }
 
-    /// Runs a program for so many laps under strace; how it ended, and strace's summary.
-    fn trace(&self, strace: &Path, cell: &Cell, laps: u64, environment_bytes: usize) -> Result<(Ended, String)> {
+    /// Runs a program for so many laps under a tool that counts; how it ended, and the tool's summary.
+    fn trace(
+        &self,
+        count: Count,
+        tool: &Path,
+        cell: &Cell,
+        laps: u64,
+        environment_bytes: usize,
+    ) -> Result<(Ended, String)> {
         let summary = tempfile::NamedTempFile::new().context(NO_ROOM)?;
-        let mut command = Command::new(strace);
+        let mut command = Command::new(tool);
         command
-            .args(["-f", "-c", "-o"])
-            .arg(summary.path())
+            .args(count.arguments(summary.path()))
             .arg(self.programs.join(&cell.program))
             .args(cell.arguments())
             .args(["--iters", &laps.to_string(), "--warmups", "0", "--json"])
-            // A group of its own, since to kill strace is not to kill what it looks at.
+            // A group of its own, since to kill the tool is not to kill what it looks at.
             .process_group(0);
         let ended = self.wait(command, environment_bytes, |child| {
             let group = Pid::from_raw(child.id().cast_signed()).expect("a process that was started");

@@ -7,6 +7,7 @@ use crate::escape::html;
 use crate::expression::{Expression, Operator};
 use crate::format;
 use crate::plan::{Claim as PlannedClaim, Experiment, Part, Plan};
+use crate::published::{Kind, Publication};
 use crate::quantity::{Measured, Quantity, Unit, evaluate_published};
 use crate::render::{self, Form};
 use crate::statistics::Estimate;
@@ -106,7 +107,7 @@ impl<'a> Judged<'a> {
         out += &format!(
             "<p class=\"sentence\"><strong>{}</strong> {} <cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
             html(&self.claim.id),
-            publication.quoted(&self.claim.sentence),
+            sentence(self.claim, publication),
             publication.url,
             html(&publication.title),
             html(&publication.date)
@@ -226,6 +227,15 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
     Ok(JudgedPart { part, plan, experiment, quantity, verdict: verdict(&measured, &expected), measured, expected })
 }
 
+/// In quotation marks where it is somebody else's, word for word.
+fn sentence(claim: &PlannedClaim, publication: &Publication) -> String {
+    let sentence = html(&claim.sentence);
+    match publication.kind {
+        Kind::Published if !claim.paraphrased => format!("<q>{sentence}</q>"),
+        Kind::Published | Kind::Predicted => sentence,
+    }
+}
+
 fn class(verdict: Verdict) -> String {
     verdict.words().replace(' ', "-")
 }
@@ -243,7 +253,7 @@ fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
             "<tr class=\"{}\"><th scope=\"row\"><a href=\"{}.md#{id}\">{id}</a></th><td>{} <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
             class(judged.verdict()),
             judged.plan.chapter,
-            publication.quoted(&judged.claim.sentence),
+            sentence(judged.claim, publication),
             publication.url,
             html(&publication.title),
             published.join("<br>"),

@@ -3,6 +3,8 @@
 //! The tools are programs of their chapter, and run in the rounds of its experiment `confirm`; what was expected of them are
 //! claims about that experiment. At a terminal, what is stale is measured first. For a page nothing is: printing never measures.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, ensure};
 use clap::Args;
 
@@ -18,12 +20,19 @@ const EXPERIMENT: &str = "confirm";
 
 /// Whether tools that this project did not write agree; at a terminal, measured first
 #[derive(Args)]
-pub struct Confirm {}
+pub struct Confirm {
+    /// Take the programs from this folder instead of building them
+    #[arg(long, value_name = "FOLDER")]
+    programs: Option<PathBuf>,
+}
 
 impl Confirm {
     /// Measures what is stale, unless it is a page that asks.
     pub fn measure(&self, project: &Project, form: Form) -> Result<()> {
-        if form == Form::Page { Ok(()) } else { Measure::one(EXPERIMENT, Effort::Full).run(project, Form::Text) }
+        if form == Form::Page {
+            return Ok(());
+        }
+        Measure::one(EXPERIMENT, Effort::Full, self.programs.clone()).run(project, Form::Text)
     }
 
     /// Prints each ratio beside the one that was expected.

@@ -42,8 +42,8 @@ impl Measure {
     }
 
     /// One experiment, if it is stale.
-    pub fn one(experiment: &str, effort: Effort) -> Self {
-        Self { experiments: vec![experiment.to_owned()], effort, again: false, programs: None }
+    pub fn one(experiment: &str, effort: Effort, programs: Option<PathBuf>) -> Self {
+        Self { experiments: vec![experiment.to_owned()], effort, again: false, programs }
     }
 
     /// Measures.

@@ -7,6 +7,9 @@
 use std::env;
 use std::io;
 use std::process::exit;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -132,11 +135,12 @@ fn expand_chapter(source: &std::path::Path, chapter: &mut Chapter) -> Result<()>
     let Some(path) = &chapter.path else { return Ok(()) };
     let page = source.join(path);
     let stem = path.file_stem().unwrap_or_default();
-    // SAFETY: as in `expand`: this process has one thread, and no directive is running now.
+    // SAFETY: as in `expand`: this process has one thread; those of the chapter before have ended.
     unsafe { env::set_var("TALLY_PAGE", stem) };
     let folder =
         page.parent().and_then(|folder| folder.to_str()).context("a chapter lies in a folder with a readable name")?;
-    let expanded = CmdRun::run_on_content(&strict(&chapter.content), folder)?;
+    let expanded =
+        side_by_side(&sections(&strict(&chapter.content)), |section| CmdRun::run_on_content(section, folder))?;
     // What data say is escaped, so this can only be mdbook-cmdrun's own.
     if let Some((_, message)) = expanded.split_once("**cmdrun error**") {
         let message: Vec<&str> =
@@ -145,6 +149,38 @@ fn expand_chapter(source: &std::path::Path, chapter: &mut Chapter) -> Result<()>
     }
     chapter.content = expanded;
     Ok(())
+}
+
+/// The content in pieces, each beginning at a heading of the second level. Put together they are the content.
+fn sections(content: &str) -> Vec<&str> {
+    let (mut sections, mut rest) = (Vec::new(), content);
+    while let Some(at) = rest.get(1..).and_then(|after| after.find("\n## ")) {
+        let (section, after) = rest.split_at(at + 2);
+        sections.push(section);
+        rest = after;
+    }
+    sections.push(rest);
+    sections
+}
+
+/// Expands sections on all CPUs: a page has dozens of directives, each a process of its own that mdbook-cmdrun waits for.
+fn side_by_side(sections: &[&str], expand: impl Fn(&str) -> Result<String> + Sync) -> Result<String> {
+    let next = AtomicUsize::new(0);
+    let expanded: Vec<OnceLock<Result<String>>> = sections.iter().map(|_| OnceLock::new()).collect();
+    let work = || {
+        while let Some((section, place)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            sections.get(index).zip(expanded.get(index))
+        } {
+            place.get_or_init(|| expand(section));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    expanded.into_iter().map(|section| section.into_inner().expect("every section was expanded")).collect()
 }
 
 /// The content with every directive made strict: mdbook-cmdrun ignores exit codes otherwise.
@@ -156,6 +192,22 @@ fn strict(content: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sections_make_up_the_content_in_its_order() {
+        for (content, known) in [
+            ("", vec![""]),
+            ("# a\nb\n", vec!["# a\nb\n"]),
+            ("# a\n\n## b\nc\n## d\n### e\n", vec!["# a\n\n", "## b\nc\n", "## d\n### e\n"]),
+            ("## a\n## b", vec!["## a\n", "## b"]),
+        ] {
+            assert_eq!(sections(content), known);
+            let expanded = side_by_side(&sections(content), |section| Ok(section.replace('b', "B"))).unwrap();
+            assert_eq!(expanded, content.replace('b', "B"));
+        }
+        let failed = side_by_side(&["x", "y"], |section| bail!("no {section}"));
+        assert_eq!(failed.unwrap_err().to_string(), "no x");
+    }
 
     #[test]
     fn every_directive_becomes_strict_once() {

@@ -31,10 +31,11 @@ impl Table {
         let kept = view.kept(plan, experiment)?;
         match kept.as_ref() {
             Err(missing) => Ok(without_record(missing, experiment, form)),
-            Ok((record, freshness)) if experiment.count.is_some() => {
-                Counts::of(experiment, record)?.print(view, plan, experiment, (record, freshness), form)
-            }
             Ok((record, freshness)) => {
+                if let Some(count) = experiment.count {
+                    let counts = Counts::of(experiment, count, record)?;
+                    return counts.print(view, plan, experiment, (record, freshness), form);
+                }
                 let rows = Row::all(experiment, record)?;
                 match form {
                     Form::Page => page(view, plan, experiment, record, freshness, &rows),

@@ -1,0 +1,176 @@
+//! Counts exactly, by a tool that looks at every step of a program. A program is run under the tool for fewer laps and for more;
+//! what it does to set up and to end is in both runs, so the difference is what the laps did.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use anyhow::{Result, ensure};
+use observation::{Measure, Observation};
+use serde::{Deserialize, Serialize};
+
+use crate::{instructions, system_calls};
+
+/// What an experiment counts instead of timing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    /// System calls of each kind per operation, under strace: `calls` and `calls_<name>` in expressions.
+    SystemCalls,
+    /// Instructions in user space per operation, under callgrind: `instructions`, and of these `instructions_atomic` and
+    /// `instructions_entering_malloc`.
+    Instructions,
+}
+
+impl Count {
+    const EVERY: [Self; 2] = [Self::SystemCalls, Self::Instructions];
+
+    /// What expressions call the count of all.
+    pub fn all(self) -> &'static str {
+        match self {
+            Count::SystemCalls => "calls",
+            Count::Instructions => "instructions",
+        }
+    }
+
+    /// What expressions put before the name of a kind.
+    pub fn of_a_kind(self) -> &'static str {
+        match self {
+            Count::SystemCalls => "calls_",
+            Count::Instructions => "instructions_",
+        }
+    }
+
+    /// What is counted where a measure has this name.
+    pub fn named(measure: &str) -> Option<Self> {
+        Self::EVERY.into_iter().find(|count| measure == count.all() || measure.starts_with(count.of_a_kind()))
+    }
+
+    /// How, in words.
+    pub fn method(self) -> &'static str {
+        match self {
+            Count::SystemCalls => "System calls, counted by strace",
+            Count::Instructions => "Instructions in user space, counted by valgrind's callgrind",
+        }
+    }
+
+    /// The laps of the shorter and of the longer run.
+    pub fn laps(self) -> [u64; 2] {
+        match self {
+            Count::SystemCalls => [10, 60],
+            Count::Instructions => [100, 1100],
+        }
+    }
+
+    /// Where the tool lies, or why nothing is counted.
+    pub fn tool(self) -> Result<PathBuf, String> {
+        let name = match self {
+            Count::SystemCalls => "strace",
+            Count::Instructions => "valgrind",
+        };
+        find(name).ok_or_else(|| format!("{name} is not installed; on Debian: apt-get install {name}"))
+    }
+
+    /// What the tool is told, so that it writes what it saw into this file.
+    pub fn arguments(self, summary: &Path) -> Vec<OsString> {
+        match self {
+            Count::SystemCalls => vec!["-f".into(), "-c".into(), "-o".into(), summary.into()],
+            Count::Instructions => instructions::arguments(summary),
+        }
+    }
+
+    /// Why the tool may not look at a program, by what it wrote to standard error.
+    pub fn refused(self, errors: &str) -> Option<String> {
+        match self {
+            Count::SystemCalls => system_calls::refused(errors),
+            Count::Instructions => None,
+        }
+    }
+
+    fn read(self, summary: &str, program: &Path) -> Result<BTreeMap<String, u64>> {
+        match self {
+            Count::SystemCalls => system_calls::parse(summary),
+            Count::Instructions => instructions::parse(summary, program),
+        }
+    }
+}
+
+/// Where a tool lies, if it is installed.
+pub fn find(tool: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(tool)).find(|file| fs::metadata(file).is_ok_and(|f| f.is_file()))
+}
+
+/// What one run did.
+pub struct Counted {
+    /// What was counted.
+    pub count: Count,
+    /// By measure, set-up and end among them.
+    pub measures: BTreeMap<String, u64>,
+    /// Operations in its laps.
+    pub operations: u64,
+}
+
+impl Counted {
+    /// From the tool's summary and what the program itself reported.
+    pub fn new(count: Count, summary: &str, program: &Path, seen: &Observation) -> Result<Self> {
+        let operations = seen.samples.iter().map(|sample| sample.operations).sum();
+        Ok(Self { count, measures: count.read(summary, program)?, operations })
+    }
+
+    /// How many per operation, of all kinds and of each that was seen, given a shorter run of the same program. Kinds of which
+    /// the laps did none are left out. A kind of which threads do now more and now fewer can come out below 0.
+    pub fn beyond(&self, shorter: &Self) -> Result<BTreeMap<String, Measure>> {
+        ensure!(self.operations > shorter.operations, "more laps did not mean more operations");
+        let operations = (self.operations - shorter.operations) as f64;
+        let of = |counted: &Self, measure: &str| counted.measures.get(measure).copied().unwrap_or(0) as f64;
+        let names: BTreeSet<&String> = self.measures.keys().chain(shorter.measures.keys()).collect();
+        let moved = names.into_iter().map(|name| (name.clone(), of(self, name) - of(shorter, name)));
+        let moved = moved.filter(|(name, moved)| *moved != 0.0 || name == self.count.all());
+        let measure = |moved: f64| Measure { unit: "1".to_owned(), values: vec![moved / operations] };
+        Ok(moved.map(|(name, moved)| (name, measure(moved))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(measures: &[(&str, u64)], operations: u64) -> Counted {
+        let measures = measures.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
+        Counted { count: Count::SystemCalls, measures, operations }
+    }
+
+    #[test]
+    fn set_up_and_end_fall_out() {
+        let shorter = counted(
+            &[("calls", 31), ("calls_recvfrom", 20), ("calls_execve", 1), ("calls_futex", 9), ("calls_brk", 1)],
+            20,
+        );
+        let longer = counted(
+            &[("calls", 175), ("calls_recvfrom", 120), ("calls_execve", 1), ("calls_futex", 4), ("calls_sendto", 50)],
+            120,
+        );
+        let measures = longer.beyond(&shorter).unwrap();
+        let values: Vec<(&str, f64)> =
+            measures.iter().map(|(name, measure)| (name.as_str(), measure.values[0])).collect();
+        let known = [
+            ("calls", 1.44),
+            ("calls_brk", -0.01),
+            ("calls_futex", -0.05),
+            ("calls_recvfrom", 1.0),
+            ("calls_sendto", 0.5),
+        ];
+        assert_eq!(values, known);
+        assert!(shorter.beyond(&longer).is_err(), "operations that did not grow divide nothing");
+    }
+
+    #[test]
+    fn measures_say_what_was_counted() {
+        assert_eq!(Count::named("calls"), Some(Count::SystemCalls));
+        assert_eq!(Count::named("calls_recvfrom"), Some(Count::SystemCalls));
+        assert_eq!(Count::named("instructions_atomic"), Some(Count::Instructions));
+        assert_eq!(Count::named("elapsed"), None);
+    }
+}
