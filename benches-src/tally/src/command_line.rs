@@ -1,5 +1,7 @@
 //! The command line: one verb, one file of [`crate::cmd`].
 
+use std::io::{ErrorKind, Write};
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -75,7 +77,10 @@ impl CommandLine {
             Verb::Check(verb) => verb.print(&view),
             Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) => unreachable!("done above"),
         };
-        print!("{}", printed?);
-        Ok(())
+        match std::io::stdout().write_all(printed?.as_bytes()) {
+            // Whoever reads has seen enough, as `head` does.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => Ok(written?),
+        }
     }
 }

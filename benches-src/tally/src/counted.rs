@@ -47,11 +47,11 @@ impl Count {
         Self::EVERY.into_iter().find(|count| measure == count.all() || measure.starts_with(count.of_a_kind()))
     }
 
-    /// How, in words.
-    pub fn method(self) -> &'static str {
+    /// What is counted, and by what.
+    pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Count::SystemCalls => "System calls, counted by strace",
-            Count::Instructions => "Instructions in user space, counted by valgrind's callgrind",
+            Count::SystemCalls => ("System calls", "strace"),
+            Count::Instructions => ("Instructions in user space", "valgrind's callgrind"),
         }
     }
 

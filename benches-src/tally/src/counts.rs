@@ -122,12 +122,12 @@ impl Counts {
 
     fn caption(&self, view: &View, plan: &Plan, experiment: &Experiment, shared: &[String]) -> Result<String> {
         let [fewer, more] = self.count.laps();
+        let (what, tool) = self.count.words();
         let of = self.rows.first().map_or(String::new(), |row| shared_values(&row.cell, shared));
         Ok(format!(
-            "{} {} {} per {}, and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median over rounds; {}.",
+            "{} {} {what} per {}, counted by {tool} and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median over rounds; {}.",
             html(&experiment.question),
             html(&of),
-            self.count.method(),
             html(&experiment.per),
             html(&render::context(view, plan, experiment)?)
         ))

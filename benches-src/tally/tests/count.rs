@@ -114,7 +114,7 @@ fn the_table_has_a_column_per_kind_and_no_time() {
     assert!(heads.contains(&"write") && !heads.contains(&"execve"), "set-up has no column: {text}");
     let page = fake.print(&["table", "pair", "--form", "page"]);
     for part in [
-        "size 3. System calls per step, counted and not timed",
+        "size 3. System calls per step, counted by strace and not timed",
         "<th scope=\"col\">write</th>",
         "<td>2.00</td>",
         "effort = full only: slow",
