@@ -123,7 +123,8 @@ impl Counts {
     fn caption(&self, view: &View, plan: &Plan, experiment: &Experiment, shared: &[String]) -> Result<String> {
         let [fewer, more] = self.count.laps();
         let (what, tool) = self.count.words();
-        let of = self.rows.first().map_or(String::new(), |row| shared_values(&row.cell, shared));
+        let cells: Vec<&Cell> = self.rows.iter().map(|row| &row.cell).collect();
+        let of = shared_values(&cells, shared);
         Ok(format!(
             "{} {} {what} per {}, counted by {tool} and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median over rounds; {}.",
             html(&experiment.question),

@@ -179,7 +179,7 @@ impl Source<'_> {
         for (position, row) in rows.iter().filter(|row| row.elapsed.is_ok()).enumerate() {
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
             // Names stand at different heights, so that neighbours do not cover each other.
-            let named_at = SHARES[[4, 6, 8, 10][position % 4]];
+            let named_at = SHARES[[3, 5, 7, 9, 11, 4, 6, 8][position % 8]];
             for share in SHARES {
                 let Some(quantity) = self.evaluate(&format!("{}.quantile_{share}", row.cell))? else { continue };
                 let own = json!({
@@ -223,7 +223,8 @@ impl Source<'_> {
             let (low, high) = estimate.interval.unwrap_or((estimate.median, estimate.median));
             let explained = index < parts.of.len();
             rows.push(json!({
-                "label": name, "part": name, "kind": if is_whole || explained { "thread" } else { "baseline" }, "rank": 1,
+                "label": name, "part": name, "kind": if is_whole || explained { "thread" } else { "baseline" },
+                "rank": 1, "named": true,
                 "from": start / scale.ns, "to": (start + estimate.median) / scale.ns,
                 "low": (start + low) / scale.ns, "high": (start + high) / scale.ns,
             }));
@@ -251,7 +252,7 @@ impl Source<'_> {
             let interval = marks(whole, scale);
             let part = |part: &str, rank: u32, from: f64, to: f64| {
                 json!({
-                    "label": label, "kind": self.kind(&row.cell), "part": part, "rank": rank,
+                    "label": label, "kind": self.kind(&row.cell), "part": part, "rank": rank, "named": rank == 0,
                     "from": from / scale.ns, "to": to / scale.ns, "low": interval["low"], "high": interval["high"],
                 })
             };

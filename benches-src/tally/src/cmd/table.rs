@@ -1,5 +1,7 @@
 //! `tally table`: everything an experiment measured, cell by cell.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use clap::Args;
 
@@ -68,17 +70,24 @@ pub struct Row {
     pub counters: Vec<Measured>,
 }
 
-/// The measures of a row beside its time, with the heads of their columns.
-const COUNTERS: [(&str, &str); 5] = [
+/// A measure and the head of its column.
+type Column = (&'static str, &'static str);
+
+/// The measures of a row beside its time. What counts the whole system has a column only where a cell moves it.
+const COUNTERS: &[Column] = &[
     ("voluntary_switches", "voluntary switches"),
     ("involuntary_switches", "involuntary switches"),
     ("user_ns", "CPU, user"),
     ("system_ns", "CPU, system"),
     ("migrations", "migrations"),
+    ("system_idle_entries", "idle entries, system"),
+    ("system_rescheduling_interrupts", "rescheduling interrupts, system"),
+    ("system_function_call_interrupts", "function-call interrupts, system"),
+    ("system_steal_ticks", "steal ticks, system"),
 ];
 
 /// The same where single laps were timed.
-const QUANTILES: [(&str, &str); 5] = [
+const QUANTILES: &[Column] = &[
     ("quantile_0.5", "half of the laps within"),
     ("quantile_0.9", "90 % within"),
     ("quantile_0.99", "99 % within"),
@@ -86,8 +95,13 @@ const QUANTILES: [(&str, &str); 5] = [
     ("voluntary_switches", "voluntary switches"),
 ];
 
-fn measures(experiment: &Experiment) -> [(&'static str, &'static str); 5] {
+fn measures(experiment: &Experiment) -> &'static [Column] {
     if experiment.histogram_laps.is_some() { QUANTILES } else { COUNTERS }
+}
+
+/// Whether it counts what the whole system does.
+fn is_system_wide(measure: &str) -> bool {
+    measure.starts_with("system_") && measure != "system_ns"
 }
 
 fn is_time(measure: &str) -> bool {
@@ -153,17 +167,19 @@ pub fn shared_parameters(rows: &[Row]) -> Vec<String> {
 
 /// Parameters that have the same value in every cell.
 pub fn shared_among(cells: &[&Cell]) -> Vec<String> {
-    let Some(first) = cells.first() else { return Vec::new() };
+    let names: BTreeSet<&String> = cells.iter().flat_map(|cell| cell.parameters.keys()).collect();
     let same = |name: &&String| {
-        let value = &first.parameters[*name];
-        cells.iter().all(|cell| cell.parameters.get(*name) == Some(value))
+        let mut values = cells.iter().filter_map(|cell| cell.parameters.get(*name));
+        let first = values.next();
+        values.all(|value| Some(value) == first)
     };
-    first.parameters.keys().filter(same).cloned().collect()
+    names.into_iter().filter(same).cloned().collect()
 }
 
 /// What all cells share, as it stands in a caption: `hops 500.`
-pub fn shared_values(first: &Cell, shared: &[String]) -> String {
-    let value = |name: &String| Some(format!("{name} {}", crate::cell::plain(first.parameters.get(name)?)));
+pub fn shared_values(cells: &[&Cell], shared: &[String]) -> String {
+    let known = |name: &String| cells.iter().find_map(|cell| cell.parameters.get(name));
+    let value = |name: &String| Some(format!("{name} {}", crate::cell::plain(known(name)?)));
     let values: Vec<String> = shared.iter().filter_map(value).collect();
     if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) }
 }
@@ -216,7 +232,7 @@ fn page(
 }
 
 fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[&Row], shared: &[String]) -> Result<String> {
-    let of = rows.first().map_or(String::new(), |row| shared_values(&row.cell, shared));
+    let of = shared_values(&rows.iter().map(|row| &row.cell).collect::<Vec<_>>(), shared);
     Ok(format!(
         "{} {} Median per {} and its 95 % interval over rounds of fresh processes; {}.",
         html(&experiment.question),
@@ -230,7 +246,8 @@ fn caption(view: &View, plan: &Plan, experiment: &Experiment, rows: &[&Row], sha
 struct Columns {
     scale: Scale,
     beyond: bool,
-    measures: [(&'static str, &'static str); 5],
+    /// Each with its place among a row's counters.
+    measures: Vec<(usize, Column)>,
     published: bool,
 }
 
@@ -240,10 +257,17 @@ impl Columns {
         for row in rows {
             published |= !view.published.beside(&row.cell)?.is_empty();
         }
+        // What moves less than this per operation rounds to nothing.
+        const LEAST: f64 = 0.005;
+        let moves = |row: &&Row, index: usize| {
+            row.counters[index].as_ref().is_ok_and(|quantity| quantity.estimate.median >= LEAST)
+        };
+        let is_shown =
+            |(index, (name, _)): &(usize, Column)| !is_system_wide(name) || rows.iter().any(|row| moves(row, *index));
         Ok(Self {
             scale: scale(rows.iter().map(|row| &row.elapsed)),
             beyond: rows.iter().any(|row| row.beyond.is_some()),
-            measures: measures(experiment),
+            measures: measures(experiment).iter().copied().enumerate().filter(is_shown).collect(),
             published,
         })
     }
@@ -258,7 +282,8 @@ impl Columns {
         let time = |text: &str| column(&format!("{text}, {}", self.scale.name));
         let mut head = vec![column("program"), time(&format!("one {per}"))];
         head.extend(self.beyond.then(|| time("beyond I/O")));
-        head.extend(self.measures.map(|(name, text)| if is_time(name) { time(text) } else { column(text) }));
+        let measures = self.measures.iter();
+        head.extend(measures.map(|(_, (name, text))| if is_time(name) { time(text) } else { column(text) }));
         head.push(column("rounds"));
         head.extend(self.published.then(|| time("published")));
         format!("<thead>\n<tr>{}</tr>\n</thead>\n", head.concat())
@@ -274,8 +299,9 @@ impl Columns {
             }
         };
         let time = |measured: &Measured| shown(measured, |quantity| scaled(quantity, self.scale));
-        let measure = |(measured, (name, _)): (&Measured, (&str, &str))| {
-            shown(measured, |quantity| match is_time(name) {
+        let uncounted = row.counters.iter().all(Result::is_err);
+        let measure = |(index, (name, _)): &(usize, Column)| {
+            shown(&row.counters[*index], |quantity| match is_time(name) {
                 true => html(&self.scale.show(quantity.estimate.median)),
                 false => html(&format::quantity(quantity).value),
             })
@@ -284,7 +310,14 @@ impl Columns {
         if self.beyond {
             cells.push(row.beyond.as_ref().map_or("<td></td>".to_owned(), time));
         }
-        cells.extend(row.counters.iter().zip(self.measures).map(measure));
+        match row.counters.first() {
+            // One reason says it for all.
+            Some(Err(missing)) if uncounted => {
+                let (width, word) = (self.measures.len(), render::boxed_inline(missing));
+                cells.push(format!("<td colspan=\"{width}\" class=\"none\">{word} no counters of its own</td>"));
+            }
+            _ => cells.extend(self.measures.iter().map(measure)),
+        }
         cells.push(format!("<td>{}</td>", elapsed.estimate.rounds));
         if self.published {
             let figure = |(_, figure): &(&Publication, &Figure)| {
