@@ -91,7 +91,7 @@ impl Counts {
         if let Some(note) = render::freshness(freshness, experiment) {
             out += &render::boxed(&note);
         }
-        out += "<div class=\"wide\">\n<table>\n";
+        out += "<div class=\"wide\" tabindex=\"0\">\n<table>\n";
         out += &format!("<caption><span>{}</span></caption>\n", self.caption(view, plan, experiment, &shared)?);
         let heads = ["program", "all"].into_iter().chain(self.kinds.iter().map(String::as_str)).chain(["rounds"]);
         let heads: String = heads.map(|head| format!("<th scope=\"col\">{}</th>", html(head))).collect();

@@ -116,7 +116,7 @@ impl<'a> Judged<'a> {
             out += &format!("<p class=\"note\">{}</p>\n", html(note));
         }
         out += &format!(
-            "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
+            "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
              <th scope=\"col\">agrees between</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
             publication.word()
         );
@@ -241,7 +241,7 @@ fn class(verdict: Verdict) -> String {
 }
 
 fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
-    let mut out = "<div class=\"wide\">\n<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
+    let mut out = "<div class=\"wide\" tabindex=\"0\">\n<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
                    <th scope=\"col\">published or predicted</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n"
         .to_owned();
     for judged in claims {

@@ -101,7 +101,7 @@ fn experiments(view: &View, form: Form) -> Result<String> {
                 )
             });
             format!(
-                "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">question</th>\
+                "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">question</th>\
                  <th scope=\"col\">state</th><th scope=\"col\">measured</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
                 rows.collect::<String>()
             )
@@ -237,7 +237,7 @@ fn page_machine(view: &View, machine: &Machine, record: Option<&Record>) -> Stri
         format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
     });
     out += &format!(
-        "<p>{}. Measured {}.</p>\n{doubts}<div class=\"wide\">\n<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        "<p>{}. Measured {}.</p>\n{doubts}<div class=\"wide\" tabindex=\"0\">\n<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
         html(&facts.summary()),
         html(record.day()),
         rows.collect::<String>()

@@ -205,7 +205,7 @@ fn page(
     if let Some(note) = render::freshness(freshness, experiment) {
         out += &render::boxed(&note);
     }
-    out += "<div class=\"wide\">\n<table>\n";
+    out += "<div class=\"wide\" tabindex=\"0\">\n<table>\n";
     out += &format!("<caption><span>{}</span></caption>\n", caption(view, plan, experiment, &measured, &shared)?);
     out += &columns.head(&experiment.per);
     out += "<tbody>\n";
