@@ -9,7 +9,7 @@ use harness::{Laps, Placement, Repeat, Unavailable};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::Fd;
 use io_uring::{IoUring, opcode};
-use switch_cost::{Link, Streams, TOKEN};
+use switch_cost::{Link, Streams, TOKEN, WorkingSet};
 
 /// What the kernel queues, of reads and of writes.
 const ENTRIES: u32 = 1024;
@@ -20,10 +20,12 @@ struct UringSocket {
     /// The drivers' first, one of each ring.
     links: Vec<Link<UnixStream>>,
     chains: usize,
-    /// A byte for each participant to read into. It is never freed, since the kernel may write to it as long as a read is
-    /// under way.
+    working_sets: Vec<WorkingSet>,
+    /// What each participant reads into, one after the other. It is never freed, since the kernel may write to it as long as a
+    /// read is under way.
     buffers: *mut u8,
-    hops: u64,
+    buffer_bytes: usize,
+    parameters: Streams,
     passed: u64,
 }
 
@@ -40,15 +42,18 @@ impl Repeat for UringSocket {
         let uring = builder.build(ENTRIES).map_err(|error| {
             Unavailable::because(format!("io_uring with SINGLE_ISSUER and DEFER_TASKRUN was refused: {error}"))
         })?;
-        let buffers = vec![0; links.len()].leak().as_mut_ptr();
-        let mut this = Self { uring, links, chains, buffers, hops: parameters.hops(), passed: 0 };
-        (chains..this.links.len()).try_for_each(|participant| this.push(this.read(participant)))?;
+        let working_sets = links.iter().map(|_| parameters.working_set()).collect();
+        let buffer_bytes = parameters.buffer().len();
+        let buffers = vec![0; links.len() * buffer_bytes].leak().as_mut_ptr();
+        let parameters = *parameters;
+        let mut this = Self { uring, links, chains, working_sets, buffers, buffer_bytes, parameters, passed: 0 };
+        (chains..this.links.len()).try_for_each(|participant| this.push(&[this.read(participant)]))?;
         this.uring.submit()?;
         Ok(this)
     }
 
     fn operations_per_lap(&self) -> u64 {
-        self.hops
+        self.parameters.hops()
     }
 
     fn run(&mut self, laps: Laps) -> Result<()> {
@@ -84,30 +89,32 @@ impl Repeat for UringSocket {
 impl UringSocket {
     /// Writes the token to the next participant, and then waits for it to come round again.
     fn pass_on(&mut self, participant: usize) -> Result<()> {
+        self.working_sets[participant].touch();
         let to = Fd(self.links[participant].to.as_raw_fd());
         let write = opcode::Write::new(to, WRITTEN.as_ptr(), WRITTEN.len() as u32).build();
         // The kernel begins the read when the write is done, and says nothing of a write that went well.
-        self.push(write.flags(Flags::IO_LINK | Flags::SKIP_SUCCESS))?;
-        self.push(self.read(participant))
+        let write = write.flags(Flags::IO_LINK | Flags::SKIP_SUCCESS);
+        self.push(&[write, self.read(participant)])
     }
 
     fn read(&self, participant: usize) -> Entry {
         let from = Fd(self.links[participant].from.as_raw_fd());
-        opcode::Read::new(from, self.buffers.wrapping_add(participant), 1).build().user_data(participant as u64)
+        let buffer = self.buffers.wrapping_add(participant * self.buffer_bytes);
+        opcode::Read::new(from, buffer, self.buffer_bytes as u32).build().user_data(participant as u64)
     }
 
-    fn push(&mut self, entry: Entry) -> Result<()> {
-        // A link must not be torn apart between two submissions.
+    fn push(&mut self, entries: &[Entry]) -> Result<()> {
         let room = {
             let queue = self.uring.submission();
             queue.capacity() - queue.len()
         };
-        if room < 2 {
+        // Linked entries must be submitted together.
+        if room < entries.len() {
             self.uring.submit()?;
         }
-        // SAFETY: an entry reads from WRITTEN or writes to one byte of `buffers`, both of which live as long as the process;
-        // its descriptor is a stream of `links`, and the kernel holds that open for itself once the entry is submitted.
-        Ok(unsafe { self.uring.submission().push(&entry) }?)
+        // SAFETY: an entry reads from WRITTEN or writes to one participant's part of `buffers`, both of which live as long as
+        // the process; its descriptor is a stream of `links`, and the kernel holds that open for itself once it is submitted.
+        Ok(unsafe { self.uring.submission().push_multiple(entries) }?)
     }
 
     /// A read that has ended: whose it was, and how many bytes it got or which error.
