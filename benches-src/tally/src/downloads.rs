@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::cmd::table::Row;
 use crate::escape::html;
 use crate::plan::{Experiment, Plan};
-use crate::quantity::Measured;
+use crate::quantity::{Measured, Unit};
 use crate::record::Record;
 use crate::render;
 use crate::view::View;
@@ -91,13 +91,16 @@ fn provenance(record: &Record) -> String {
     format!("revision {revision}, {} processes", record.runs.len())
 }
 
-/// One row per cell: medians and intervals in nanoseconds or counts per operation, unrounded.
+/// One row per cell: medians and intervals per operation, unrounded, in the unit that the heads say.
 pub fn csv(rows: &[Row]) -> String {
-    let mut out =
-        "cell,program,placement,parameters,rounds,median_ns,low_ns,high_ns,beyond_baseline_ns,missing\n".to_owned();
+    let unit = rows.iter().find_map(|row| row.main.as_ref().ok()).map_or(Unit::Nanoseconds, |quantity| quantity.unit);
+    let unit = render::unit_suffix(unit);
+    let mut out = format!(
+        "cell,program,placement,parameters,rounds,median{unit},low{unit},high{unit},beyond_baseline{unit},missing\n"
+    );
     for row in rows {
         let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.3}"));
-        let estimate = row.elapsed.as_ref().ok().map(|quantity| quantity.estimate);
+        let estimate = row.main.as_ref().ok().map(|quantity| quantity.estimate);
         let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
         let beyond = |measured: &Measured| measured.as_ref().ok().map(|quantity| quantity.estimate.median);
         let parameters =
@@ -112,7 +115,7 @@ pub fn csv(rows: &[Row]) -> String {
             number(low),
             number(high),
             number(row.beyond.as_ref().and_then(beyond)),
-            row.elapsed.as_ref().err().map_or(String::new(), |missing| format!("{}: {}", missing.word, missing.reason)),
+            row.main.as_ref().err().map_or(String::new(), |missing| format!("{}: {}", missing.word, missing.reason)),
         ];
         out += &(fields.map(|field| csv_field(&field)).join(",") + "\n");
     }

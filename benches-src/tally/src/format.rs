@@ -2,32 +2,44 @@
 
 use crate::quantity::{Quantity, Unit};
 
-/// A scale for times: a name and how many nanoseconds it is.
+/// A scale for numbers of one unit: a name and how many of the unit it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// `ns`, `µs`, `ms`, `s`.
+    /// `ns`, `µs`, `ms`, `s`; `B`, `KiB`, `MiB`, `GiB`; nothing for counts and ratios.
     pub name: &'static str,
-    /// In nanoseconds.
-    pub ns: f64,
+    /// In nanoseconds or bytes.
+    pub size: f64,
 }
 
-const SCALES: [Scale; 4] = [
-    Scale { name: "ns", ns: 1.0 },
-    Scale { name: "µs", ns: 1e3 },
-    Scale { name: "ms", ns: 1e6 },
-    Scale { name: "s", ns: 1e9 },
-];
+const fn scale(name: &'static str, size: f64) -> Scale {
+    Scale { name, size }
+}
+
+const PLAIN: [Scale; 1] = [scale("", 1.0)];
+const TIMES: [Scale; 4] = [scale("ns", 1.0), scale("µs", 1e3), scale("ms", 1e6), scale("s", 1e9)];
+const BYTES: [Scale; 4] =
+    [scale("B", 1.0), scale("KiB", 1024.0), scale("MiB", 1_048_576.0), scale("GiB", 1_073_741_824.0)];
 
 impl Scale {
-    /// The scale on which this time has one to three digits before the point.
-    pub fn of(ns: f64) -> Self {
-        let fits = |scale: &&Scale| ns.abs() >= scale.ns;
-        SCALES.iter().rev().find(fits).copied().unwrap_or(SCALES[0])
+    /// The scale on which this number has few digits before the point.
+    pub fn of(unit: Unit, number: f64) -> Self {
+        let scales: &[Scale] = match unit {
+            Unit::Nanoseconds => &TIMES,
+            Unit::Bytes => &BYTES,
+            Unit::Count | Unit::Ratio => &PLAIN,
+        };
+        let fits = |scale: &&Scale| number.abs() >= scale.size;
+        scales.iter().rev().find(fits).copied().unwrap_or(scales[0])
     }
 
     /// The number on this scale, without the unit.
-    pub fn show(self, ns: f64) -> String {
-        number(ns / self.ns)
+    pub fn show(self, number_of_units: f64) -> String {
+        number(number_of_units / self.size)
+    }
+
+    /// What a column or an axis of such numbers is headed: `text, KiB`, or the text alone where there is no unit.
+    pub fn head(self, text: &str) -> String {
+        if self.name.is_empty() { text.to_owned() } else { format!("{text}, {}", self.name) }
     }
 }
 
@@ -67,16 +79,13 @@ pub struct Shown {
 
 /// A quantity on the scale that fits it.
 pub fn quantity(quantity: &Quantity) -> Shown {
-    let scale = match quantity.unit {
-        Unit::Nanoseconds => Some(Scale::of(quantity.estimate.median)),
-        Unit::Count | Unit::Ratio => None,
-    };
-    let divide = scale.map_or(1.0, |scale| scale.ns);
+    let scale = Scale::of(quantity.unit, quantity.estimate.median);
+    let divide = scale.size;
     let value = quantity.estimate.median / divide;
     let (low, high) = quantity.estimate.interval.unwrap_or((0.0, 0.0));
     // Nothing has no digits of its own; those of its interval then say how exact it is.
     let places = if value == 0.0 { decimals(low.abs().max(high.abs()) / divide) } else { decimals(value) };
-    let unit = scale.map_or(String::new(), |scale| format!(" {}", scale.name));
+    let unit = if scale.name.is_empty() { String::new() } else { format!(" {}", scale.name) };
     let interval = quantity.estimate.interval;
     Shown {
         value: if is_tiny(value) { number(value) + &unit } else { fixed(value, places) + &unit },
@@ -122,7 +131,11 @@ mod tests {
         let estimate = Estimate { median: 0.0, interval: Some((-0.0002, 0.0)), rounds: 6 };
         let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: 0.0 });
         assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("0.000", Some("0.000–0.000")));
-        assert_eq!(Scale::of(0.2), SCALES[0]);
+        assert_eq!(Scale::of(Unit::Nanoseconds, 0.2), TIMES[0]);
+        let estimate = Estimate { median: 36_500.0, interval: Some((36_400.0, 36_864.0)), rounds: 6 };
+        let shown = quantity(&Quantity { unit: Unit::Bytes, estimate, floor: 0.0 });
+        assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("35.6 KiB", Some("35.5–36.0")));
+        assert_eq!(Scale::of(Unit::Count, 4e9).head("mappings"), "mappings");
         assert_eq!(percent(0.0312), "3.12 %");
     }
 }

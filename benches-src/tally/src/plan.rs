@@ -11,6 +11,7 @@ use crate::cell::{CONDITIONS, Cell, PLACEMENTS, TWIN};
 use crate::counted::Count;
 use crate::expression::{Expression, Selector};
 use crate::project::Project;
+use crate::quantity::is_time;
 
 /// A chapter's `plan.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -39,16 +40,19 @@ pub struct Experiment {
     pub prediction: String,
     /// The operation, as a word that can follow "per".
     pub per: String,
-    /// The ratio whose interval decides whether the rounds are doubled. Only an experiment that counts may have none, and
+    /// The ratio whose interval decides whether the rounds are doubled. Only an experiment that times nothing may have none, and
     /// its rounds are never doubled.
     #[serde(default)]
     pub headline: Option<String>,
-    /// The cells that are run twice in every round: the A/A pairs. Only an experiment that counts may have none.
+    /// The cells that are run twice in every round: the A/A pairs. Only an experiment that times nothing may have none.
     #[serde(default)]
     pub twins: Vec<String>,
     /// What is counted, where time is not the point: `count = "system-calls"` or `"instructions"`.
     #[serde(default)]
     pub count: Option<Count>,
+    /// What its programs report instead of times, in the order of the table's columns; figures show the first.
+    #[serde(default)]
+    pub measures: Vec<String>,
     /// A program that takes longer than this is killed and counted as failed.
     #[serde(default = "default_limit_seconds")]
     pub limit_seconds: u64,
@@ -60,15 +64,18 @@ pub struct Experiment {
     pub captions: BTreeMap<String, String>,
     /// Programs with their grids.
     pub cells: Vec<CellGroup>,
-    /// What a quantity is made of, where the experiment takes it apart.
+    /// What quantities are made of, where the experiment takes some apart.
     #[serde(default)]
-    pub parts: Option<Parts>,
+    pub parts: Vec<Parts>,
 }
 
 /// A quantity taken apart. What the parts leave over is shown as unexplained.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
+    /// What is taken apart, in a word or two; needed where there is more than one.
+    #[serde(default)]
+    pub name: Option<String>,
     /// What they are to add up to.
     pub whole: String,
     /// Each with a few words and its quantity, in the whole's unit.
@@ -204,10 +211,10 @@ impl Parts {
         [self.whole.as_str()].into_iter().chain(self.of.iter().map(|part| part.quantity.as_str()))
     }
 
-    /// What the parts leave over, as an expression.
-    pub fn remainder(&self) -> String {
-        let sum: Vec<String> = self.of.iter().map(|part| format!("({})", part.quantity)).collect();
-        format!("{} - ({})", self.whole, sum.join(" + "))
+    /// What these leave of the whole, as an expression.
+    pub fn without(&self, explained: &[&str]) -> String {
+        let subtract: String = explained.iter().map(|quantity| format!(" - ({quantity})")).collect();
+        format!("{}{subtract}", self.whole)
     }
 }
 
@@ -295,14 +302,31 @@ impl Experiment {
     }
 
     fn check_what_it_measures(&self) -> Result<()> {
-        if self.count.is_some() {
-            ensure!(self.histogram_laps.is_none(), "what counts times nothing, so it has no histogram_laps");
+        if self.is_timed() {
+            ensure!(
+                self.headline.is_some(),
+                "it has no headline, and only an experiment that times nothing may have none"
+            );
+            ensure!(!self.twins.is_empty(), "it has no twins, and only an experiment that times nothing may have none");
         } else {
-            ensure!(self.headline.is_some(), "it has no headline, and only an experiment that counts may have none");
-            ensure!(!self.twins.is_empty(), "it has no twins, and only an experiment that counts may have none");
+            ensure!(self.histogram_laps.is_none(), "it times nothing, so it has no histogram_laps");
+            ensure!(self.count.is_none() || self.measures.is_empty(), "what it counts are its only measures");
         }
         let Some(headline) = &self.headline else { return Ok(()) };
         self.answers(&Expression::parse(headline)?).context("in the headline")
+    }
+
+    /// Whether its programs time what they do.
+    pub fn is_timed(&self) -> bool {
+        self.count.is_none() && self.measures.is_empty()
+    }
+
+    /// What a number of it is, where nothing else is said.
+    pub fn main_measure(&self) -> &str {
+        match self.count {
+            Some(count) => count.all(),
+            None => self.measures.first().map_or("elapsed", String::as_str),
+        }
     }
 
     /// The group that a program belongs to.
@@ -338,7 +362,8 @@ impl Experiment {
         let cells = self.full_cells()?;
         for leaf in expression.leaves() {
             select(&cells, leaf)?;
-            ensure!(leaf.count() == self.count, "no experiment measures {leaf}");
+            let timed = self.measures.is_empty() || !is_time(&leaf.measure);
+            ensure!(leaf.count() == self.count && timed, "no experiment measures {leaf}");
         }
         Ok(())
     }
@@ -478,9 +503,10 @@ impl Plan {
             let plain = cell.plain();
             ensure!(quick.contains(&plain) || !full.contains(&plain), "the quick grid lacks {plain}, but has {cell}");
         }
+        experiment.check_what_it_measures()?;
         for text in experiment.parts.iter().flat_map(Parts::quantities) {
             experiment.answers(&Expression::parse(text)?).context("in a part")?;
         }
-        experiment.check_what_it_measures()
+        Ok(())
     }
 }

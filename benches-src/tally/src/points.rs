@@ -6,10 +6,12 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use crate::cell::{Cell, plain};
-use crate::cmd::table::{Row, scale, shared_parameters};
+use crate::cmd::table::Row;
 use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::Scale;
+use crate::frame::shared_parameters;
+use crate::measures::scale_of;
 use crate::plan::{Experiment, Parts, Plan};
 use crate::project::Machine;
 use crate::quantity::Quantity;
@@ -47,7 +49,7 @@ pub struct Source<'a> {
 /// A median with its interval, on a scale.
 fn marks(estimate: Estimate, scale: Scale) -> Value {
     let (low, high) = estimate.interval.unwrap_or((estimate.median, estimate.median));
-    json!({ "median": estimate.median / scale.ns, "low": low / scale.ns, "high": high / scale.ns })
+    json!({ "median": estimate.median / scale.size, "low": low / scale.size, "high": high / scale.size })
 }
 
 /// `row` with the fields of `more`.
@@ -63,6 +65,11 @@ impl Points {
     }
 }
 
+/// Whether it has a place on a logarithmic axis; the table has it in any case.
+fn is_above_0(quantity: &Quantity) -> bool {
+    quantity.estimate.interval.map_or(quantity.estimate.median, |(low, _)| low) > 0.0
+}
+
 fn legend(parts: &[String]) -> String {
     format!("<span class=\"legend\">{}</span>", parts.join(" "))
 }
@@ -73,11 +80,21 @@ impl Source<'_> {
     }
 
     fn axis(&self, scale: Scale) -> String {
-        format!("{} per {} (logarithmic)", scale.name, self.experiment.per)
+        format!("{} (logarithmic)", self.linear_axis(scale))
+    }
+
+    fn linear_axis(&self, scale: Scale) -> String {
+        let per = format!("per {}", self.experiment.per);
+        if scale.name.is_empty() { per } else { format!("{} {per}", scale.name) }
     }
 
     fn scale(rows: &[Row]) -> Scale {
-        scale(rows.iter().map(|row| &row.elapsed))
+        scale_of(rows.iter().map(|row| &row.main))
+    }
+
+    /// What its rows show, of this cell.
+    fn main(&self, cell: &Cell) -> Result<Expression> {
+        Expression::parse(&format!("{cell}.{}", self.experiment.main_measure()))
     }
 
     fn evaluate(&self, text: &str) -> Result<Option<Quantity>> {
@@ -87,7 +104,7 @@ impl Source<'_> {
     /// A dot and its interval per cell, beside the reference machine's and what was published.
     pub fn dots(&self) -> Result<Points> {
         let rows = self.rows;
-        let shared = shared_parameters(rows);
+        let shared = shared_parameters(rows.iter().map(|row| &row.cell));
         let scale = Self::scale(rows);
         let reference = match self.view.beside() {
             Some(machine) => Some((machine.clone(), self.view.kept_on(&machine, self.plan, self.experiment)?)),
@@ -96,7 +113,10 @@ impl Source<'_> {
         let mut points = Vec::new();
         let mut publications = BTreeSet::new();
         for row in rows {
-            let Ok(quantity) = &row.elapsed else { continue };
+            let Ok(quantity) = &row.main else { continue };
+            if !is_above_0(quantity) {
+                continue;
+            }
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
             let point = |who: &str, estimate: Estimate, note: &str| {
                 let own = json!({ "label": label, "kind": self.kind(&row.cell), "who": who, "note": note });
@@ -105,7 +125,8 @@ impl Source<'_> {
             points.push(point("here", quantity.estimate, ""));
             if let Some((_, kept)) = &reference
                 && let Ok((record, Freshness::Fresh | Freshness::Older(_))) = kept.as_ref()
-                && let Ok(quantity) = record.evaluate(&Expression::parse(&row.cell.to_string())?)?
+                && let Ok(quantity) = record.evaluate(&self.main(&row.cell)?)?
+                && is_above_0(&quantity)
             {
                 points.push(point("reference", quantity.estimate, ""));
             }
@@ -135,10 +156,10 @@ impl Source<'_> {
         let Some(swept) = swept_parameter(rows) else {
             bail!("experiment {} varies no numeric parameter, so it has no sweep", self.experiment.name);
         };
-        let left_out = [shared_parameters(rows), vec![swept.clone()]].concat();
+        let left_out = [shared_parameters(rows.iter().map(|row| &row.cell)), vec![swept.clone()]].concat();
         let scale = Self::scale(rows);
         let mut series: Vec<(String, Vec<(f64, &Row)>)> = Vec::new();
-        for row in rows.iter().filter(|row| row.elapsed.is_ok()) {
+        for row in rows.iter().filter(|row| row.main.as_ref().is_ok_and(is_above_0)) {
             let Some(x) = row.cell.parameters[&swept].as_f64() else { continue };
             let label = format!("{} · {}", row.cell.label(&left_out), row.cell.placement);
             match series.iter_mut().find(|(name, _)| *name == label) {
@@ -154,7 +175,7 @@ impl Source<'_> {
                     "label": label, "kind": self.kind(&row.cell), "who": "here", "x": x,
                     "first": index == 0, "last": index + 1 == line.len(),
                 });
-                let quantity = row.elapsed.as_ref().expect("filtered");
+                let quantity = row.main.as_ref().expect("filtered");
                 points.push(with(own, marks(quantity.estimate, scale)));
             }
         }
@@ -173,10 +194,10 @@ impl Source<'_> {
         const SHARES: [f64; 17] =
             [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
         let rows = self.rows;
-        let shared = shared_parameters(rows);
+        let shared = shared_parameters(rows.iter().map(|row| &row.cell));
         let scale = Self::scale(rows);
         let mut points = Vec::new();
-        for (position, row) in rows.iter().filter(|row| row.elapsed.is_ok()).enumerate() {
+        for (position, row) in rows.iter().filter(|row| row.main.is_ok()).enumerate() {
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
             // Names stand at different heights, so that neighbours do not cover each other.
             let named_at = SHARES[[3, 5, 7, 9, 11, 4, 6, 8][position % 8]];
@@ -197,63 +218,91 @@ impl Source<'_> {
         Ok(Points { rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
     }
 
-    /// What a quantity is made of, part after part, or what a baseline explains of each cell.
+    /// What quantities are made of, part after part, or what a baseline explains of each cell.
     pub fn stack(&self) -> Result<Points> {
-        match &self.experiment.parts {
-            Some(parts) => self.parts(parts),
-            None => self.beyond_baselines(),
-        }
+        if self.experiment.parts.is_empty() { self.beyond_baselines() } else { self.parts() }
     }
 
-    /// Each part begins where the one before it ends; the last row is the whole as it was measured.
-    fn parts(&self, parts: &Parts) -> Result<Points> {
-        let remainder = parts.remainder();
-        let named = parts.of.iter().map(|part| (part.name.as_str(), part.quantity.as_str()));
-        let mut measured = Vec::new();
-        for (name, text) in named.chain([("unexplained", remainder.as_str()), ("as measured", parts.whole.as_str())]) {
-            let Some(quantity) = self.evaluate(text)? else { return Ok(Points::none()) };
-            measured.push((name, quantity.estimate));
+    /// Each part begins where the one before it ends; the last row of each is the whole as it was measured.
+    fn parts(&self) -> Result<Points> {
+        let mut taken_apart = Vec::new();
+        for parts in &self.experiment.parts {
+            // A quantity that was not measured has no place; the table says why.
+            if let Some(measured) = self.taken_apart(parts)? {
+                taken_apart.push((parts, measured));
+            }
         }
-        let scale = Scale::of(measured.iter().map(|(_, estimate)| estimate.median).fold(0.0, f64::max));
+        let all = || taken_apart.iter().flat_map(|(_, measured)| measured);
+        let largest = all().max_by(|(_, a), (_, b)| a.estimate.median.total_cmp(&b.estimate.median));
+        let Some((_, largest)) = largest else { return Ok(Points::none()) };
+        let scale = Scale::of(largest.unit, largest.estimate.median);
         let mut rows = Vec::new();
-        let mut from = 0.0;
-        for (index, (name, estimate)) in measured.iter().enumerate() {
-            let is_whole = index + 1 == measured.len();
-            let start = if is_whole { 0.0 } else { from };
-            let (low, high) = estimate.interval.unwrap_or((estimate.median, estimate.median));
-            let explained = index < parts.of.len();
-            rows.push(json!({
-                "label": name, "part": name, "kind": if is_whole || explained { "thread" } else { "baseline" },
-                "rank": 1, "named": true,
-                "from": start / scale.ns, "to": (start + estimate.median) / scale.ns,
-                "low": (start + low) / scale.ns, "high": (start + high) / scale.ns,
-            }));
-            from += estimate.median;
+        for (parts, measured) in &taken_apart {
+            rows.extend(self.waterfall(parts, measured, scale)?);
         }
         let legend = legend(&[
             "Each part begins where the one before it ends.".to_owned(),
             "The thick line is the part's own 95 % interval.".to_owned(),
             "Grey: what the parts leave unexplained; it points backwards if they add up to too much.".to_owned(),
         ]);
-        let axis = format!("{} per {}", scale.name, self.experiment.per);
-        Ok(Points { rows, axis, x: String::new(), legend })
+        Ok(Points { rows, axis: self.linear_axis(scale), x: String::new(), legend })
+    }
+
+    /// The parts, what they leave over, and the whole. Nothing where the whole was not measured; a part that was not is left to
+    /// what is unexplained.
+    fn taken_apart<'b>(&self, parts: &'b Parts) -> Result<Option<Vec<(&'b str, Quantity)>>> {
+        let mut known = Vec::new();
+        let mut explained = Vec::new();
+        for part in &parts.of {
+            if let Some(quantity) = self.evaluate(&part.quantity)? {
+                known.push((part.name.as_str(), quantity));
+                explained.push(part.quantity.as_str());
+            }
+        }
+        let (whole, rest) = (self.evaluate(&parts.whole)?, self.evaluate(&parts.without(&explained))?);
+        let (Some(whole), Some(rest)) = (whole, rest) else { return Ok(None) };
+        known.extend([("unexplained", rest), ("as measured", whole)]);
+        Ok(Some(known))
+    }
+
+    fn waterfall(&self, parts: &Parts, measured: &[(&str, Quantity)], scale: Scale) -> Result<Vec<Value>> {
+        let whole = Expression::parse(&parts.whole)?;
+        let program = &whole.leaves()[0].name;
+        let kind = json!(self.experiment.group(program).map(|group| group.kind));
+        let mut rows = Vec::new();
+        let mut from = 0.0;
+        for (index, (name, quantity)) in measured.iter().enumerate() {
+            let estimate = quantity.estimate;
+            let (is_whole, is_rest) = (index + 1 == measured.len(), index + 2 == measured.len());
+            let start = if is_whole { 0.0 } else { from };
+            let (low, high) = estimate.interval.unwrap_or((estimate.median, estimate.median));
+            let label = parts.name.as_ref().map_or((*name).to_owned(), |whole| format!("{whole}: {name}"));
+            rows.push(json!({
+                "label": label, "part": name, "kind": if is_rest { json!("baseline") } else { kind.clone() },
+                "rank": 1, "named": true,
+                "from": start / scale.size, "to": (start + estimate.median) / scale.size,
+                "low": (start + low) / scale.size, "high": (start + high) / scale.size,
+            }));
+            from += estimate.median;
+        }
+        Ok(rows)
     }
 
     /// What a baseline explains of each cell, and what remains.
     fn beyond_baselines(&self) -> Result<Points> {
         let rows = self.rows;
-        let shared = shared_parameters(rows);
+        let shared = shared_parameters(rows.iter().map(|row| &row.cell));
         let scale = Self::scale(rows);
         let mut points = Vec::new();
         for row in rows {
-            let (Ok(whole), Some(Ok(beyond))) = (&row.elapsed, &row.beyond) else { continue };
+            let (Ok(whole), Some(Ok(beyond))) = (&row.main, &row.beyond) else { continue };
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
             let (whole, beyond) = (whole.estimate, beyond.estimate.median);
             let interval = marks(whole, scale);
             let part = |part: &str, rank: u32, from: f64, to: f64| {
                 json!({
                     "label": label, "kind": self.kind(&row.cell), "part": part, "rank": rank, "named": rank == 0,
-                    "from": from / scale.ns, "to": to / scale.ns, "low": interval["low"], "high": interval["high"],
+                    "from": from / scale.size, "to": to / scale.size, "low": interval["low"], "high": interval["high"],
                 })
             };
             points.push(part("input and output", 0, 0.0, whole.median - beyond));
@@ -264,7 +313,7 @@ impl Source<'_> {
             "Coloured: what remains beyond it (the median of the differences within rounds).",
             "The thick line is the 95 % interval of the whole.",
         ];
-        let axis = format!("{} per {}", scale.name, self.experiment.per);
+        let axis = self.linear_axis(scale);
         Ok(Points { rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
     }
 }
@@ -299,7 +348,7 @@ mod tests {
         let mut cell = cell("x", "free");
         cell.parameters.insert("hops".to_owned(), json!(hops));
         cell.parameters.insert("runtime".to_owned(), json!(if hops > 2 { "multi" } else { "current" }));
-        Row { cell, elapsed: Err(Missing::new("failed", "")), beyond: None, counters: Vec::new() }
+        Row { cell, main: Err(Missing::new("failed", "")), beyond: None, counters: Vec::new() }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::cell::Cell;
 use crate::expression::Expression;
 use crate::plan::select;
 use crate::project::Project;
+use crate::quantity;
 
 /// One publication.
 #[derive(Debug, Clone, Deserialize)]
@@ -60,7 +61,7 @@ pub struct Figure {
     pub id: String,
     /// The number.
     pub value: f64,
-    /// `ns`, `s` or `ratio`.
+    /// `ns`, `s`, `b` (bytes), `count` or `ratio`.
     pub unit: Unit,
     /// A few words that tell it from others beside the same row of a figure.
     pub label: String,
@@ -82,8 +83,25 @@ pub enum Unit {
     Ns,
     /// Seconds for a whole run.
     S,
+    /// Bytes.
+    B,
+    /// A count of something.
+    Count,
     /// A plain number.
     Ratio,
+}
+
+impl Figure {
+    /// In nanoseconds, bytes, or plain.
+    pub fn quantity(&self) -> (f64, quantity::Unit) {
+        match self.unit {
+            Unit::S => (self.value * 1e9, quantity::Unit::Nanoseconds),
+            Unit::Ns => (self.value, quantity::Unit::Nanoseconds),
+            Unit::B => (self.value, quantity::Unit::Bytes),
+            Unit::Count => (self.value, quantity::Unit::Count),
+            Unit::Ratio => (self.value, quantity::Unit::Ratio),
+        }
+    }
 }
 
 /// All publications.

@@ -8,8 +8,9 @@ use observation::{Histogram, Observation, Window};
 
 use crate::counted::Count;
 use crate::expression::{Expression, Operator, Selector};
+use crate::ledger;
 use crate::plan::select;
-use crate::published::{self, Published};
+use crate::published::Published;
 use crate::record::{Effort, Record, Run};
 use crate::statistics::{self, Estimate};
 
@@ -18,6 +19,8 @@ use crate::statistics::{self, Estimate};
 pub enum Unit {
     /// Nanoseconds per operation.
     Nanoseconds,
+    /// Bytes per operation.
+    Bytes,
     /// A count per operation.
     Count,
     /// One quantity over another of the same unit.
@@ -90,8 +93,7 @@ impl Record {
             Ok(rounds) => rounds,
             Err(missing) => return Ok(Err(missing)),
         };
-        let floor = self.noise_floor();
-        let series = self.series(expression, &rounds, floor.unwrap_or(0.0))?;
+        let series = self.series(expression, &rounds)?;
         match series {
             Ok(Series { values: Values::Constant(_), .. }) => bail!("{expression} measures nothing"),
             Ok(Series { values: Values::Rounds(values), .. }) if !values.iter().all(|value| value.is_finite()) => {
@@ -153,9 +155,9 @@ impl Record {
         }
     }
 
-    fn series(&self, expression: &Expression, rounds: &[Vec<&Run>], floor: f64) -> Result<Result<Series, Missing>> {
+    fn series(&self, expression: &Expression, rounds: &[Vec<&Run>]) -> Result<Result<Series, Missing>> {
         let both = |a: &Expression, b: &Expression| -> Result<Result<(Series, Series), Missing>> {
-            match (self.series(a, rounds, floor)?, self.series(b, rounds, floor)?) {
+            match (self.series(a, rounds)?, self.series(b, rounds)?) {
                 (Ok(a), Ok(b)) => Ok(Ok((a, b))),
                 (Err(missing), _) | (_, Err(missing)) => Ok(Err(missing)),
             }
@@ -167,7 +169,7 @@ impl Record {
             Expression::Leaf(leaf) => {
                 let index = self.index(leaf)?.expect("cells that are missing were found out before");
                 let seen = rounds.iter().map(|runs| runs[index].observation.as_ref().expect("checked for every round"));
-                per_round(seen, &leaf.measure, floor)
+                per_round(seen, &leaf.measure, self.noise_floor(&leaf.measure).unwrap_or(0.0))
             }
             Expression::Binary(a, operator, b) => match both(a, b)? {
                 Err(missing) => Err(missing),
@@ -189,14 +191,16 @@ impl Record {
         })
     }
 
-    /// How far the two arms of an A/A pair differ, at the far end of their ratio's interval; the largest of all pairs.
-    pub fn noise_floor(&self) -> Option<f64> {
+    /// How far the two arms of an A/A pair differ in a measure, at the far end of their ratio's interval; the largest of all
+    /// pairs. What has no value of its own in the pair, such as a counter, is as noisy as the time.
+    pub fn noise_floor(&self, measure: &str) -> Option<f64> {
         let cells = &self.header.cells;
         let twins = cells.iter().enumerate().filter(|(_, cell)| cell.is_twin());
         let floors = twins.filter_map(|(twin, cell)| {
             let first = cells.iter().position(|other| other.twin() == *cell && !other.is_twin())?;
-            let ratio = |(_, runs): (u32, Vec<&Run>)| Some(elapsed(runs[first])? / elapsed(runs[twin])?);
-            let ratios: Vec<f64> = self.complete_rounds().into_iter().filter_map(ratio).collect();
+            let ratio = |(_, runs): (u32, Vec<&Run>)| Some(noisy(runs[first], measure)? / noisy(runs[twin], measure)?);
+            let ratios = self.complete_rounds().into_iter().filter_map(ratio);
+            let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
             let (low, high) = statistics::estimate_ratio(&ratios)?.interval?;
             Some((1.0 / low).max(high) - 1.0)
         });
@@ -220,8 +224,12 @@ fn is_empty(seen: &Observation) -> bool {
     seen.samples.is_empty() && seen.measures.is_empty()
 }
 
-fn elapsed(run: &Run) -> Option<f64> {
-    nanoseconds_per_operation(run.observation.as_ref()?)
+/// What an A/A pair compares.
+fn noisy(run: &Run, measure: &str) -> Option<f64> {
+    let seen = run.observation.as_ref()?;
+    let (base, _) = ledger::part(measure);
+    let named = seen.measures.get(base).map(|named| ledger::value(seen, named, base).unwrap_or(f64::NAN));
+    named.or_else(|| nanoseconds_per_operation(seen))
 }
 
 /// The median of one process's samples.
@@ -236,11 +244,15 @@ fn per_round<'a>(
     measure: &str,
     floor: f64,
 ) -> Result<Series, Missing> {
-    let is_time = match seen.clone().find_map(|observation| observation.measures.get(measure)) {
-        Some(named) => named.unit == "ns",
-        None => measure == "elapsed" || measure.ends_with("_ns") || measure.starts_with("quantile_"),
+    let (base, part) = ledger::part(measure);
+    let unit = match seen.clone().find_map(|observation| observation.measures.get(base)) {
+        Some(_) if part == ledger::Part::Residual => Unit::Ratio,
+        Some(named) if named.unit == "ns" => Unit::Nanoseconds,
+        Some(named) if named.unit == "B" => Unit::Bytes,
+        Some(_) => Unit::Count,
+        None if is_time(measure) => Unit::Nanoseconds,
+        None => Unit::Count,
     };
-    let unit = if is_time { Unit::Nanoseconds } else { Unit::Count };
     let mut values = Vec::new();
     for observation in seen {
         let named = named_result(observation, measure);
@@ -269,14 +281,25 @@ fn per_round<'a>(
     Ok(Series { unit, values: Values::Rounds(values), floor })
 }
 
-/// The median of a named result. A kind that was not seen while all kinds were counted is an exact 0.
+/// Whether a measure that is not a named result is a time.
+pub fn is_time(measure: &str) -> bool {
+    measure == "elapsed" || measure.ends_with("_ns") || measure.starts_with("quantile_")
+}
+
+/// Whether a counter counts what the whole system does.
+pub fn is_system_wide(counter: &str) -> bool {
+    counter.starts_with("system_") && counter != "system_ns"
+}
+
+/// A named result. A kind that was not seen while all kinds were counted is an exact 0.
 fn named_result(seen: &Observation, measure: &str) -> Option<f64> {
     let counted_none = || {
         let count = Count::named(measure)?;
         seen.measures.contains_key(count.all()).then_some(0.0)
     };
-    match seen.measures.get(measure) {
-        Some(named) => statistics::median(&named.values),
+    let (base, _) = ledger::part(measure);
+    match seen.measures.get(base) {
+        Some(named) => ledger::value(seen, named, measure),
         None => counted_none(),
     }
 }
@@ -314,7 +337,7 @@ fn per_operation(seen: &Observation, counter: &str) -> Option<f64> {
         return None;
     }
     let mut moved = moved as f64;
-    if counter.starts_with("system_") && counter != "system_ns" {
+    if is_system_wide(counter) {
         let elapsed: u64 = windows.iter().map(|window| window.elapsed_ns).sum();
         let idle = seen.idle_window.as_ref()?;
         let rate = *idle.counters.get(counter)? as f64 / idle.elapsed_ns as f64;
@@ -325,7 +348,7 @@ fn per_operation(seen: &Observation, counter: &str) -> Option<f64> {
 
 /// The unit of two combined; none where they do not fit.
 fn unit_of(a: Unit, operator: Operator, b: Unit) -> Option<Unit> {
-    use Unit::{Count, Nanoseconds, Ratio};
+    use Unit::{Bytes, Count, Nanoseconds, Ratio};
     match (a, operator, b) {
         (a, Operator::Plus | Operator::Minus, b) => (a == b).then_some(a),
         (a, Operator::Over, b) if a == b => Some(Ratio),
@@ -333,7 +356,8 @@ fn unit_of(a: Unit, operator: Operator, b: Unit) -> Option<Unit> {
         (Nanoseconds, Operator::Times, Count | Ratio) | (Count | Ratio, Operator::Times, Nanoseconds) => {
             Some(Nanoseconds)
         }
-        (Nanoseconds, Operator::Over, Count | Ratio) => Some(Nanoseconds),
+        (Bytes, Operator::Times, Count | Ratio) | (Count | Ratio, Operator::Times, Bytes) => Some(Bytes),
+        (unit @ (Nanoseconds | Bytes), Operator::Over, Count | Ratio) => Some(unit),
         (Count, Operator::Times | Operator::Over, Ratio) | (Ratio, Operator::Times, Count) => Some(Count),
         (Ratio, Operator::Times, Ratio) => Some(Ratio),
         _ => None,
@@ -358,20 +382,18 @@ fn middle(values: &Values) -> f64 {
     }
 }
 
-/// An expression on published figures: a time in nanoseconds, or a ratio.
-pub fn evaluate_published(expression: &Expression, published: &Published) -> Result<f64> {
-    let figure = |leaf: &Selector| -> Result<f64> {
-        let (_, figure) = published.figure(&leaf.name)?;
-        Ok(match figure.unit {
-            published::Unit::S => figure.value * 1e9,
-            published::Unit::Ns | published::Unit::Ratio => figure.value,
-        })
-    };
-    let evaluate = |expression: &Expression| evaluate_published(expression, published);
+/// An expression on published figures: times in nanoseconds, sizes in bytes, counts, and ratios.
+pub fn evaluate_published(expression: &Expression, published: &Published) -> Result<(f64, Unit)> {
     Ok(match expression {
-        Expression::Number(number) => *number,
-        Expression::Leaf(leaf) => figure(leaf)?,
-        Expression::Binary(a, operator, b) => operator.apply(evaluate(a)?, evaluate(b)?),
+        Expression::Number(number) => (*number, Unit::Ratio),
+        Expression::Leaf(leaf) => published.figure(&leaf.name)?.1.quantity(),
+        Expression::Binary(a, operator, b) => {
+            let (a, a_unit) = evaluate_published(a, published)?;
+            let (b, b_unit) = evaluate_published(b, published)?;
+            // A factor in the plan has no unit of its own.
+            let unit = unit_of(a_unit, *operator, b_unit).unwrap_or(a_unit);
+            (operator.apply(a, b), unit)
+        }
     })
 }
 
@@ -434,7 +456,7 @@ mod tests {
     #[test]
     fn the_noise_floor_is_the_far_end_of_the_a_a_pair() {
         let record = drifting();
-        let floor = record.noise_floor().unwrap();
+        let floor = record.noise_floor("elapsed").unwrap();
         assert!((floor - 0.01).abs() < 1e-3, "{floor}");
         let ratio = evaluate(&record, "a / b").unwrap();
         assert!((ratio.floor - 2.0 * floor).abs() < 1e-3, "a ratio of two cells carries the whole floor");

@@ -9,7 +9,7 @@ use crate::plan::{Experiment, Plan};
 use crate::quantity::{Measured, Missing, Quantity, Unit};
 use crate::record::Record;
 use crate::sources::Freshness;
-use crate::view::View;
+use crate::view::{Kept, View};
 
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -149,7 +149,7 @@ pub fn json(id: &str, measured: &Measured, machine: &str, state: &str) -> serde_
             fields.insert("reason".to_owned(), missing.reason.clone().into());
         }
         Ok(Quantity { unit, estimate, .. }) => {
-            let suffix = if *unit == Unit::Nanoseconds { "_ns" } else { "" };
+            let suffix = unit_suffix(*unit);
             let (low, high) = estimate.interval.unzip();
             fields.insert(format!("median{suffix}"), estimate.median.into());
             fields.insert(format!("low{suffix}"), low.into());
@@ -160,12 +160,16 @@ pub fn json(id: &str, measured: &Measured, machine: &str, state: &str) -> serde_
     object
 }
 
-/// A word for how fresh a record is.
-pub fn state_word(kept: &crate::view::Kept) -> &'static str {
-    match kept {
-        Err(missing) => missing.word,
-        Ok((_, Freshness::Fresh)) => "fresh",
-        Ok((_, Freshness::Older(_))) => "older",
-        Ok((_, Freshness::Stale(_))) => "stale",
+/// How fields and columns for scripts end, so that they say their unit.
+pub fn unit_suffix(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Nanoseconds => "_ns",
+        Unit::Bytes => "_bytes",
+        Unit::Count | Unit::Ratio => "",
     }
+}
+
+/// A word for how fresh a record is, or for why there is none.
+pub fn state_word(kept: &Kept) -> &'static str {
+    kept.as_ref().map_or_else(|missing| missing.word, |(_, freshness)| freshness.word())
 }

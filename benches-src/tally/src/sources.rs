@@ -33,6 +33,17 @@ pub enum Freshness {
     Stale(Vec<String>),
 }
 
+impl Freshness {
+    /// In a word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Freshness::Fresh => "fresh",
+            Freshness::Older(_) => "older",
+            Freshness::Stale(_) => "stale",
+        }
+    }
+}
+
 impl Sources {
     /// Hashes what an experiment depends on.
     pub fn read(project: &Project, chapter: &str, experiment: &Experiment) -> Result<Self> {

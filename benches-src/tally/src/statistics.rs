@@ -60,6 +60,33 @@ pub fn interval_rank(n: usize) -> Option<usize> {
     rank
 }
 
+/// A straight line through points, by least squares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Line {
+    /// What y gains with each x.
+    pub slope: f64,
+    /// Where it is at x = 0.
+    pub at_zero: f64,
+    /// The largest distance of a point from it, as a share of the range of y; 0 where y does not vary.
+    pub residual: f64,
+}
+
+/// The line through these points. `None` where there are fewer than two different x.
+pub fn line(xs: &[f64], ys: &[f64]) -> Option<Line> {
+    let n = xs.len() as f64;
+    let (mean_x, mean_y) = (xs.iter().sum::<f64>() / n, ys.iter().sum::<f64>() / n);
+    let spread: f64 = xs.iter().map(|x| (x - mean_x).powi(2)).sum();
+    if spread.is_nan() || spread <= 0.0 {
+        return None;
+    }
+    let together: f64 = xs.iter().zip(ys).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+    let slope = together / spread;
+    let at_zero = mean_y - slope * mean_x;
+    let off = xs.iter().zip(ys).map(|(x, y)| (y - (at_zero + slope * x)).abs()).fold(0.0, f64::max);
+    let (low, high) = ys.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(*y), high.max(*y)));
+    Some(Line { slope, at_zero, residual: if high > low { off / (high - low) } else { 0.0 } })
+}
+
 impl Estimate {
     /// Half the interval's width over the median: what a target of 5 % is compared with. Nothing, for an exact number, be it 0.
     pub fn relative_half_width(&self) -> Option<f64> {
@@ -101,6 +128,29 @@ mod tests {
         assert!((ratio.median - 2.0).abs() < 1e-12, "the middle of 1 and 4 is 2 on the log scale");
         let exact = Estimate { median: 1.2, interval: Some((1.2, 1.2)), rounds: 6 };
         assert_eq!(estimate_ratio(&[1.2; 6]), Some(exact));
+    }
+
+    #[test]
+    fn a_line_and_how_far_its_points_are_from_it() {
+        let line_of = |ys: &[f64]| line(&[1.0, 2.0, 3.0], ys).unwrap();
+        assert_eq!(line_of(&[12.0, 14.0, 16.0]), Line { slope: 2.0, at_zero: 10.0, residual: 0.0 });
+        assert_eq!(line_of(&[5.0; 3]), Line { slope: 0.0, at_zero: 5.0, residual: 0.0 });
+        let bent = line_of(&[0.0, 3.0, 0.0]);
+        assert_eq!((bent.slope, bent.at_zero), (0.0, 1.0));
+        assert!((bent.residual - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(line(&[4.0, 4.0], &[1.0, 2.0]), None, "one count has no slope");
+        assert_eq!(line(&[], &[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_is_found_again(slope in -1e4..1e4f64, at_zero in -1e6..1e6f64, step in 1.0..1e4f64) {
+            let xs: Vec<f64> = (1..=8).map(|i| f64::from(i) * step).collect();
+            let ys: Vec<f64> = xs.iter().map(|x| at_zero + slope * x).collect();
+            let found = line(&xs, &ys).unwrap();
+            prop_assert!((found.slope - slope).abs() <= 1e-6 * (slope.abs() + at_zero.abs() / step + 1.0));
+            prop_assert!(found.residual < 1e-3);
+        }
     }
 
     #[test]

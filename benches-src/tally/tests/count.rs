@@ -124,7 +124,7 @@ fn the_table_has_a_column_per_kind_and_no_time() {
     assert!(!page.contains("CPU, user") && !page.contains("Noise floor"), "{page}");
     let rows = json(&fake, &["table", "pair"]);
     let fast = rows.as_array().unwrap().iter().find(|row| row["id"] == "fast[size=3, free]").unwrap();
-    assert_eq!((&fast["kinds"]["write"], &fast["rounds"]), (&1.0.into(), &6.into()));
+    assert_eq!((&fast["others"]["write"], &fast["rounds"]), (&1.0.into(), &6.into()));
     let csv = fake.read("book/src/generated/local/chapter/pair.csv");
     let heads = csv.lines().next().unwrap();
     let fast = csv.lines().find(|line| line.starts_with("\"fast")).unwrap();
@@ -212,7 +212,7 @@ fn plans_that_count_are_checked() {
     for (from, to, reason) in [
         ("\"system-calls\"", "\"sheep\"", "system-calls"),
         ("limit_seconds", "histogram_laps = 9\nlimit_seconds", "has no histogram_laps"),
-        ("count = \"system-calls\"\n", "", "only an experiment that counts may have none"),
+        ("count = \"system-calls\"\n", "", "only an experiment that times nothing may have none"),
         ("limit_seconds", "headline = \"slow[free] / fast[free]\"\nlimit_seconds", "in the headline"),
     ] {
         let fake = Fake::with_plan(&PLAN.replacen(from, to, 1));

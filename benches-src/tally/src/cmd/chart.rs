@@ -70,7 +70,7 @@ impl Chart {
             Err(missing) if form == Form::Page => return Ok(render::boxed(missing)),
             Err(missing) => return Ok(format!("({}: {})\n", missing.word, missing.reason)),
         };
-        if let Err(error) = is_timed(experiment) {
+        if let Err(error) = is_drawn(experiment) {
             let missing = Missing::new("no chart", error.to_string());
             ensure!(form == Form::Page, error);
             return Ok(render::boxed(&missing));
@@ -107,7 +107,7 @@ impl Chart {
     /// Whether the plan has the experiment, and a caption for this shape of it.
     pub fn is_planned(&self, view: &View) -> Result<()> {
         let (_, experiment) = view.plans.experiment(&self.experiment)?;
-        is_timed(experiment)?;
+        is_drawn(experiment)?;
         self.caption(experiment).map(drop)
     }
 
@@ -183,8 +183,8 @@ impl Chart {
     }
 }
 
-/// Charts show times. What was counted is exact, and a table says it.
-fn is_timed(experiment: &Experiment) -> Result<()> {
+/// What was counted by a tool is exact, and a table says it.
+fn is_drawn(experiment: &Experiment) -> Result<()> {
     let name = &experiment.name;
     ensure!(experiment.count.is_none(), "experiment {name} counts and times nothing; its numbers: tally table {name}");
     Ok(())

@@ -60,6 +60,7 @@ struct JudgedPart<'a> {
     quantity: Expression,
     measured: Measured,
     expected: Expectation,
+    published_unit: Unit,
     verdict: Verdict,
 }
 
@@ -193,14 +194,9 @@ impl JudgedPart<'_> {
         ))
     }
 
-    /// A number in the unit of this part; a part that was not measured has the unit that its size suggests.
+    /// A number in the unit of this part; a part that was not measured has that of what was published.
     fn show(&self, value: f64) -> String {
-        let unit = self
-            .measured
-            .as_ref()
-            .map_or(if self.expected.published >= 50.0 { Unit::Nanoseconds } else { Unit::Ratio }, |quantity| {
-                quantity.unit
-            });
+        let unit = self.measured.as_ref().map_or(self.published_unit, |quantity| quantity.unit);
         let estimate = Estimate { median: value, interval: None, rounds: 0 };
         format::quantity(&Quantity { unit, estimate, floor: 0.0 }).value
     }
@@ -209,12 +205,12 @@ impl JudgedPart<'_> {
 fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a Part) -> Result<JudgedPart<'a>> {
     ensure!(part.agreement >= 1.0, "part {:?}: agreement is a factor of 1 (exactly) or above", part.name);
     let quantity = Expression::parse(&part.quantity)?;
-    let published = evaluate_published(&Expression::parse(&part.published)?, &view.published)?;
+    let (published, published_unit) = evaluate_published(&Expression::parse(&part.published)?, &view.published)?;
     let no_effect = match &part.no_effect {
         None => NoEffect::IsClaimed,
         Some(text) => match Expression::parse(text)? {
             constant if constant.leaves().iter().all(|leaf| view.published.figure(&leaf.name).is_ok()) => {
-                NoEffect::At(evaluate_published(&constant, &view.published)?)
+                NoEffect::At(evaluate_published(&constant, &view.published)?.0)
             }
             other => {
                 let against = Expression::binary(quantity.clone(), Operator::Over, other);
@@ -224,7 +220,8 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
     };
     let measured = view.evaluate(plan, experiment, &quantity)?;
     let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
-    Ok(JudgedPart { part, plan, experiment, quantity, verdict: verdict(&measured, &expected), measured, expected })
+    let verdict = verdict(&measured, &expected);
+    Ok(JudgedPart { part, plan, experiment, quantity, measured, expected, published_unit, verdict })
 }
 
 /// In quotation marks where it is somebody else's, word for word.

@@ -1,0 +1,136 @@
+//! What every table of an experiment has around its numbers: how fresh they are, a caption, the cells of a placement together,
+//! notes, and the small print.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use crate::cell::{Cell, PLACEMENTS, plain};
+use crate::downloads::SmallPrint;
+use crate::escape::html;
+use crate::plan::{Experiment, Plan};
+use crate::quantity::Missing;
+use crate::record::Record;
+use crate::render;
+use crate::sources::Freshness;
+use crate::view::View;
+
+/// What moves less than this per operation rounds to nothing, and gets no column.
+pub const LEAST: f64 = 0.005;
+
+/// Whose numbers a table shows.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// Plans, published figures, other machines.
+    pub view: &'a View,
+    /// The chapter.
+    pub plan: &'a Plan,
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its record on the machine that is shown.
+    pub record: &'a Record,
+    /// How that record relates to the listings.
+    pub freshness: &'a Freshness,
+}
+
+/// What is inside the frame. All of it is HTML but the notes and the CSV.
+pub struct Inside<'a> {
+    /// What the numbers are, as a sentence after the experiment's question.
+    pub caption: String,
+    /// The heads of the columns after the program's.
+    pub heads: Vec<String>,
+    /// Each cell with its row's numbers; placements follow one another.
+    pub rows: Vec<(&'a Cell, String)>,
+    /// What a quick record lacks.
+    pub full_only: Vec<&'a Cell>,
+    /// What is said under the table.
+    pub notes: Vec<String>,
+    /// The same numbers for those who want them bare.
+    pub csv: String,
+}
+
+impl Frame<'_> {
+    /// The table as HTML.
+    pub fn page(&self, inside: &Inside) -> Result<String> {
+        let Self { view, plan, experiment, record, freshness } = *self;
+        let shared =
+            shared_parameters(inside.rows.iter().map(|(cell, _)| *cell).chain(inside.full_only.iter().copied()));
+        let mut out = format!("<div class=\"figure table\" id=\"{}\">\n", experiment.name);
+        if let Some(note) = render::freshness(freshness, experiment) {
+            out += &render::boxed(&note);
+        }
+        out += "<div class=\"wide\" tabindex=\"0\">\n<table>\n";
+        out += &format!(
+            "<caption><span>{} {} {}; {}.</span></caption>\n",
+            html(&experiment.question),
+            html(&shared_values(inside.rows.iter().map(|(cell, _)| *cell), &shared)),
+            inside.caption,
+            html(&render::context(view, plan, experiment)?)
+        );
+        let heads: String = inside.heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
+        out += &format!("<thead>\n<tr><th scope=\"col\">program</th>{heads}</tr>\n</thead>\n<tbody>\n");
+        let mut placement = "";
+        for (cell, numbers) in &inside.rows {
+            if cell.placement != placement {
+                placement = &cell.placement;
+                let width = inside.heads.len() + 1;
+                out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
+            }
+            let anchor = render::row_anchor(experiment, cell);
+            let listing = format!("{}.md#{}", plan.chapter, cell.program);
+            let label = html(&cell.label(&shared));
+            out += &format!(
+                "<tr id=\"{anchor}\"><th scope=\"row\"><a href=\"{listing}\">{label}</a></th>{numbers}</tr>\n"
+            );
+        }
+        out += "</tbody>\n</table>\n</div>\n";
+        let full_only = full_only_note(&inside.full_only, &shared).into_iter();
+        let doubts = record.doubts().into_iter().map(|doubt| format!("Doubt: {doubt}."));
+        let notes = full_only.chain(inside.notes.iter().cloned()).chain(doubts);
+        let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
+        out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
+        let command = format!("cargo tally table {}", experiment.name);
+        let small = SmallPrint { figure: &experiment.name, command: &command, csv: &inside.csv, more: &[] };
+        Ok(out + &small.page(view, plan, experiment)? + "</div>\n")
+    }
+}
+
+/// A row that has no number, over so many columns.
+pub fn without_number(missing: &Missing, columns: usize) -> String {
+    let (word, reason) = (render::boxed_inline(missing), html(&missing.reason));
+    format!("<td colspan=\"{columns}\" class=\"none\">{word} {reason}</td>")
+}
+
+/// Every cell of a full run but the second arms of A/A pairs, in the order of a table.
+pub fn planned_cells(experiment: &Experiment) -> Result<Vec<Cell>> {
+    let mut cells = experiment.full_cells()?;
+    cells.retain(|cell| !cell.is_twin());
+    cells.sort_by_key(|cell| PLACEMENTS.iter().position(|placement| *placement == cell.placement));
+    Ok(cells)
+}
+
+/// Parameters that have the same value in every cell that has them.
+pub fn shared_parameters<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<String> {
+    let cells: Vec<&Cell> = cells.collect();
+    let names: BTreeSet<&String> = cells.iter().flat_map(|cell| cell.parameters.keys()).collect();
+    let same = |name: &&String| {
+        let mut values = cells.iter().filter_map(|cell| cell.parameters.get(*name));
+        let first = values.next();
+        values.all(|value| Some(value) == first)
+    };
+    names.into_iter().filter(same).cloned().collect()
+}
+
+/// What all cells share, as it stands in a caption: `hops 500.`
+fn shared_values<'a>(cells: impl Iterator<Item = &'a Cell> + Clone, shared: &[String]) -> String {
+    let known = |name: &String| cells.clone().find_map(|cell| cell.parameters.get(name));
+    let value = |name: &String| Some(format!("{name} {}", plain(known(name)?)));
+    let values: Vec<String> = shared.iter().filter_map(value).collect();
+    if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) }
+}
+
+/// Which cells a quick record lacks, if it lacks any.
+fn full_only_note(cells: &[&Cell], shared: &[String]) -> Option<String> {
+    let labels: Vec<String> = cells.iter().map(|cell| format!("{} · {}", cell.label(shared), cell.placement)).collect();
+    (!labels.is_empty()).then(|| format!("Measured with effort = full only: {}.", labels.join(", ")))
+}

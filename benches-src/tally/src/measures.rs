@@ -1,0 +1,294 @@
+//! The table of an experiment that times nothing: a row per cell, a column per measure. The measures are kinds of what was
+//! counted, or what the programs report by themselves.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::cell::{Cell, plain};
+use crate::counted::Count;
+use crate::downloads::csv_field;
+use crate::escape::html;
+use crate::expression::Expression;
+use crate::format::{self, Scale};
+use crate::frame::{Frame, Inside, LEAST, planned_cells, without_number};
+use crate::ledger::{self, Part};
+use crate::plan::Experiment;
+use crate::quantity::{Measured, Quantity, Unit};
+use crate::record::Record;
+use crate::render;
+
+/// Everything that an experiment found out without timing anything.
+pub struct Measures {
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    caption: String,
+    notes: Vec<String>,
+}
+
+/// A measure with the head of its column.
+struct Column {
+    name: String,
+    head: String,
+    /// Counts by a tool are the same in every round, or nearly; what programs report has an interval worth showing.
+    interval: bool,
+    scale: Scale,
+}
+
+struct Row {
+    cell: Cell,
+    /// One per column; the first is the one that a row cannot do without.
+    values: Vec<Measured>,
+}
+
+impl Row {
+    fn main(&self) -> &Measured {
+        &self.values[0]
+    }
+
+    fn is_full_only(&self) -> bool {
+        self.main().as_ref().is_err_and(|missing| missing.word == "full only")
+    }
+}
+
+impl Measures {
+    /// What an experiment's programs reported or a tool counted.
+    pub fn of(experiment: &Experiment, record: &Record) -> Result<Self> {
+        match experiment.count {
+            Some(count) => Self::counted(experiment, count, record),
+            None => Self::reported(experiment, record),
+        }
+    }
+
+    /// Every kind that is worth a column, the most frequent first.
+    fn counted(experiment: &Experiment, count: Count, record: &Record) -> Result<Self> {
+        let seen = record.runs.iter().filter_map(|run| run.observation.as_ref()).flat_map(|seen| seen.measures.keys());
+        let seen: BTreeSet<&str> = seen.filter_map(|measure| measure.strip_prefix(count.of_a_kind())).collect();
+        let cells = planned_cells(experiment)?;
+        let mut kinds = Vec::new();
+        for kind in seen {
+            let column = column_of(record, &cells, &format!("{}{kind}", count.of_a_kind()))?;
+            let most = column.iter().flatten().map(|quantity| quantity.estimate.median.abs()).fold(0.0, f64::max);
+            if most >= LEAST {
+                kinds.push((most, kind.to_owned(), column));
+            }
+        }
+        kinds.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let all = ("all".to_owned(), column_of(record, &cells, count.all())?);
+        let columns = [all].into_iter().chain(kinds.into_iter().map(|(_, kind, column)| (kind, column)));
+        let head = |name: &str| name.to_owned();
+        let (columns, rows) = turn(cells, columns.collect(), false, head);
+        let [fewer, more] = count.laps();
+        let (what, tool) = count.words();
+        let per = &experiment.per;
+        Ok(Self {
+            columns,
+            rows,
+            caption: format!(
+                "{what} per {per}, counted by {tool} and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median over rounds"
+            ),
+            notes: vec![format!(
+                "A kind of which no cell has {LEAST} per {per} has no column; the column of all has it too."
+            )],
+        })
+    }
+
+    /// A column for every measure that the plan names. Of the first, if it is a ledger, also where its line starts and how far
+    /// its points lie from it.
+    fn reported(experiment: &Experiment, record: &Record) -> Result<Self> {
+        let cells = planned_cells(experiment)?;
+        let main = experiment.main_measure();
+        let mut observations = record.runs.iter().filter_map(|run| run.observation.as_ref());
+        let is_ledger = observations.any(|seen| ledger::is_ledger(seen, main));
+        let line = [ledger::asking(main, Part::AtNone), ledger::asking(main, Part::Residual)];
+        let line = line.into_iter().filter(|_| is_ledger);
+        let mut columns = Vec::new();
+        for name in experiment.measures.iter().cloned().chain(line) {
+            let column = column_of(record, &cells, &name)?;
+            columns.push((name, column));
+        }
+        let (columns, rows) = turn(cells, columns, true, |name| match ledger::part(name) {
+            (_, Part::Slope) => words(name),
+            (ledger, Part::AtNone) => format!("{}, with none held", words(ledger)),
+            (ledger, Part::Residual) => format!("{}, farthest from the line, of its range", words(ledger)),
+        });
+        let per = &experiment.per;
+        let caption = match is_ledger {
+            true => format!(
+                "Per {per}: the slope of a line by least squares through a ledger that was read at several counts. Median and its 95 % interval over rounds of fresh processes"
+            ),
+            false => "Median and its 95 % interval over rounds of fresh processes".to_owned(),
+        };
+        let floor = record.noise_floor(main).map(|floor| {
+            format!(
+                "Noise floor: the same program run as both arms of a comparison differed by up to {} in {}.",
+                format::percent(floor),
+                words(main)
+            )
+        });
+        Ok(Self { columns, rows, caption, notes: floor.into_iter().collect() })
+    }
+
+    /// For a page.
+    pub fn page(&self, frame: Frame) -> Result<String> {
+        let (full_only, rows): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| row.is_full_only());
+        let heads = self.columns.iter().map(|column| html(&column.scale.head(&column.head)));
+        frame.page(&Inside {
+            caption: html(&self.caption),
+            heads: heads.chain(["rounds".to_owned()]).collect(),
+            rows: rows.into_iter().map(|row| (&row.cell, self.numbers(row))).collect(),
+            full_only: full_only.into_iter().map(|row| &row.cell).collect(),
+            notes: self.notes.clone(),
+            csv: self.csv(),
+        })
+    }
+
+    fn numbers(&self, row: &Row) -> String {
+        let main = match row.main() {
+            Ok(main) => main,
+            Err(missing) => return without_number(missing, self.columns.len() + 1),
+        };
+        let number = |(column, measured): (&Column, &Measured)| match measured {
+            Ok(quantity) => format!("<td>{}</td>", column.html(quantity)),
+            Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
+        };
+        let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();
+        format!("{numbers}<td>{}</td>", main.estimate.rounds)
+    }
+
+    /// For a terminal.
+    pub fn text(&self, frame: Frame) -> String {
+        let names = self.rows.iter().map(|row| row.cell.to_string());
+        let width = names.map(|name| name.len()).max().unwrap_or(0);
+        let what = format!("{} per {}", frame.experiment.main_measure(), frame.experiment.per);
+        let mut out = format!("{what:width$}");
+        for column in &self.columns {
+            out += &format!("  {:>10}", column.name);
+        }
+        out += "\n";
+        for row in &self.rows {
+            out += &format!("{:width$}", row.cell.to_string());
+            if let Err(missing) = row.main() {
+                out += &format!("  ({}: {})\n", missing.word, missing.reason);
+                continue;
+            }
+            for (column, measured) in self.columns.iter().zip(&row.values) {
+                let shown = measured
+                    .as_ref()
+                    .map_or_else(|missing| missing.word.to_owned(), |quantity| format::quantity(quantity).value);
+                out += &format!("  {shown:>width$}", width = column.name.len().max(10));
+            }
+            out += "\n";
+        }
+        out
+    }
+
+    /// For a script.
+    pub fn json(&self, frame: Frame) -> serde_json::Value {
+        let row = |row: &Row| {
+            let slug = frame.view.machine.slug();
+            let mut object = render::json(&row.cell.to_string(), row.main(), slug, frame.freshness.word());
+            if row.main().is_ok() {
+                let others = self.columns.iter().zip(&row.values).skip(1);
+                let medians = others.map(|(column, measured)| (column.name.clone(), json!(median(measured))));
+                object["others"] = medians.collect::<serde_json::Map<_, _>>().into();
+            }
+            object
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    /// One row per cell: medians, unrounded.
+    fn csv(&self) -> String {
+        let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].into_iter();
+        let heads = heads.chain(self.columns.iter().map(|column| column.name.as_str())).chain(["missing"]);
+        let mut out = line(heads.map(str::to_owned));
+        for row in &self.rows {
+            let parameters = row.cell.parameters.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+            let number = |measured: &Measured| median(measured).map_or(String::new(), |value| value.to_string());
+            let first = [
+                row.cell.to_string(),
+                row.cell.program.clone(),
+                row.cell.placement.clone(),
+                row.cell.condition.clone().unwrap_or_default(),
+                parameters.collect::<Vec<_>>().join(" "),
+                row.main().as_ref().map_or(String::new(), |main| main.estimate.rounds.to_string()),
+            ];
+            let missing = row.main().as_ref().err();
+            let missing = missing.map_or(String::new(), |missing| format!("{}: {}", missing.word, missing.reason));
+            out += &line(first.into_iter().chain(row.values.iter().map(number)).chain([missing]));
+        }
+        out
+    }
+}
+
+impl Column {
+    fn html(&self, quantity: &Quantity) -> String {
+        let shown = self.scale.show(quantity.estimate.median);
+        match quantity.estimate.interval {
+            Some((low, high)) if self.interval => {
+                let (low, high) = (self.scale.show(low), self.scale.show(high));
+                format!("{} <span class=\"interval\">{}</span>", html(&shown), html(&format!("{low}–{high}")))
+            }
+            _ => html(&shown),
+        }
+    }
+}
+
+/// A measure's name as a head says it: its unit stands apart.
+fn words(measure: &str) -> String {
+    let name = measure.strip_suffix("_bytes").or_else(|| measure.strip_suffix("_ns")).unwrap_or(measure);
+    name.replace('_', " ")
+}
+
+fn column_of(record: &Record, cells: &[Cell], measure: &str) -> Result<Vec<Measured>> {
+    cells.iter().map(|cell| record.evaluate(&Expression::parse(&format!("{cell}.{measure}"))?)).collect()
+}
+
+/// Columns of measures as rows of cells.
+fn turn(
+    cells: Vec<Cell>,
+    columns: Vec<(String, Vec<Measured>)>,
+    interval: bool,
+    head: impl Fn(&str) -> String,
+) -> (Vec<Column>, Vec<Row>) {
+    let row = |(index, cell): (usize, Cell)| Row {
+        cell,
+        values: columns.iter().map(|(_, column)| column[index].clone()).collect(),
+    };
+    let rows = cells.into_iter().enumerate().map(row).collect();
+    let column = |(name, column): &(String, Vec<Measured>)| Column {
+        name: name.clone(),
+        head: head(name),
+        interval,
+        scale: scale_of(column.iter()),
+    };
+    (columns.iter().map(column).collect(), rows)
+}
+
+/// One scale for a whole column: that of its largest number.
+pub fn scale_of<'a>(column: impl Iterator<Item = &'a Measured>) -> Scale {
+    let quantities = column.filter_map(|measured| measured.as_ref().ok());
+    let largest = quantities.max_by(|a, b| a.estimate.median.abs().total_cmp(&b.estimate.median.abs()));
+    largest.map_or(Scale::of(Unit::Count, 0.0), |quantity| Scale::of(quantity.unit, quantity.estimate.median))
+}
+
+fn median(measured: &Measured) -> Option<f64> {
+    measured.as_ref().ok().map(|quantity| quantity.estimate.median)
+}
+
+fn line(fields: impl Iterator<Item = String>) -> String {
+    fields.map(|field| csv_field(&field)).collect::<Vec<_>>().join(",") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_leave_the_unit_to_the_scale() {
+        assert_eq!(words("page_table_bytes"), "page table");
+        assert_eq!(words("reached"), "reached");
+    }
+}

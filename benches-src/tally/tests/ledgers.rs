@@ -1,0 +1,158 @@
+//! Experiments whose programs report measures instead of times: ledgers read at several counts, and plain results.
+
+mod support;
+
+use support::{Fake, fail, succeed};
+
+const PLAN: &str = r#"
+[[experiment]]
+name = "pair"
+question = "What does one unit hold?"
+prediction = "A slow one twice as much."
+per = "unit"
+measures = ["total_bytes", "reached"]
+headline = "slow[free].total_bytes / fast[free].total_bytes"
+twins = ["slow[free]"]
+limit_seconds = 2
+captions.dots = "A slow one holds {slow[free].total_bytes}."
+captions.stack = "Of that, {slow[free].stack_bytes} are its stack."
+
+[[experiment.parts]]
+name = "slow"
+whole = "slow[free].total_bytes"
+of = [
+    { name = "stack", quantity = "slow[free].stack_bytes" },
+    { name = "what nobody reads", quantity = "slow[free].slab_bytes" },
+]
+
+[[experiment.cells]]
+program = "fast"
+kind = "task"
+quick = { placement = ["free"], size = [3] }
+
+[[experiment.cells]]
+program = "slow"
+kind = "thread"
+quick = { placement = ["free"], size = [3] }
+
+[[claim]]
+id = "T1"
+sentence = "Slow holds 4 KiB."
+source = "elsewhere"
+experiment = "pair"
+
+[[claim.part]]
+name = "a slow one"
+quantity = "slow[free].total_bytes"
+published = "slow-bytes"
+
+[claim.conclusion]
+holds = "It holds {slow[free].total_bytes}."
+shifted = "Shifted."
+does-not-hold = "It does not."
+inconclusive = "Nobody knows."
+"#;
+
+const PUBLISHED: &str = r#"
+title = "Elsewhere"
+url = "https://example.org/elsewhere"
+date = "2020"
+
+[[figure]]
+id = "slow-bytes"
+value = 4096
+unit = "b"
+label = "2020"
+machine = "a laptop"
+"#;
+
+/// A program that holds 100, 200 and 300 units of so many bytes, over a thousand that it holds anyway.
+fn holds(program: &str, bytes: u64) -> String {
+    let [a, b, c] = [1, 2, 3].map(|hundreds| 1000 + hundreds * 100 * bytes);
+    format!(
+        r#"echo '{{"program":"chapter/{program}","parameters":{{"size":3}},"placement":"free","measures":{{
+            "held":{{"unit":"1","values":[100,200,300]}},"total_bytes":{{"unit":"B","values":[{a},{b},{c}]}},
+            "stack_bytes":{{"unit":"B","values":[100,200,300]}},"reached":{{"unit":"1","values":[300]}}}},
+            "unavailable":{{"slab_bytes":"it needs root"}}}}' | tr -d '\n'"#
+    )
+}
+
+fn project() -> Fake {
+    let fake = Fake::with_plan(PLAN);
+    fake.write("data/published/elsewhere.toml", PUBLISHED);
+    fake.program("fast", &holds("fast", 2048));
+    fake.program("slow", &holds("slow", 4096));
+    fake
+}
+
+#[test]
+fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
+    let fake = project();
+    succeed(fake.measure(&["pair"]));
+    assert_eq!(fake.print(&["value", "slow.total_bytes"]), "4.00 KiB [4.00–4.00]\n");
+    assert_eq!(fake.print(&["value", "slow.total_bytes", "--over", "fast.total_bytes"]), "2.00 [2.00–2.00]\n");
+    assert_eq!(fake.print(&["value", "slow.total_bytes_at_0"]), "1000 B [1000–1000]\n");
+    assert_eq!(fake.print(&["value", "slow.reached"]), "300 [300–300]\n");
+    assert!(fake.print(&["value", "slow.slab_bytes"]).contains("unavailable: because it needs root"));
+    let page = succeed({
+        let mut command = fake.tally(&["table", "pair"]);
+        command.env("TALLY_FORM", "page");
+        command
+    });
+    for part in
+        ["<th scope=\"col\">total, KiB</th>", "with none held", "4.00 <span class=\"interval\">4.00–4.00</span>"]
+    {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!page.contains("/ hop"), "{page}");
+    let csv = fake.read("book/src/generated/local/chapter/pair.csv");
+    assert!(
+        csv.starts_with("cell,program,placement,condition,parameters,rounds,total_bytes,reached,total_bytes_at_0"),
+        "{csv}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&fake.print(&["table", "pair", "--json"])).unwrap();
+    assert_eq!((&json[1]["median_bytes"], &json[1]["others"]["reached"]), (&4096.0.into(), &300.0.into()));
+}
+
+#[test]
+fn its_figures_show_the_first_measure_and_what_it_is_made_of() {
+    let fake = project();
+    succeed(fake.measure(&["pair"]));
+    let dots = fake.print(&["chart", "pair", "dots"]);
+    assert!(dots.contains("\"median\":4.0") && dots.contains("\"kind\":\"task\""), "{dots}");
+    let stack = fake.print(&["chart", "pair", "stack"]);
+    let rows: Vec<serde_json::Value> = stack.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let seen: Vec<_> = rows.iter().map(|row| (row["label"].as_str().unwrap(), row["to"].as_f64().unwrap())).collect();
+    assert_eq!(seen.len(), 3, "what was not measured is left to what is unexplained: {seen:?}");
+    assert_eq!((seen[1].0, seen[1].1, seen[2].1), ("slow: unexplained", 4.0, 4.0));
+}
+
+#[test]
+fn claims_compare_bytes_and_times_are_not_asked_of_it() {
+    let fake = project();
+    succeed(fake.measure(&["pair"]));
+    let claim = fake.print(&["claim", "T1"]);
+    assert!(claim.contains("published 4.00 KiB") && claim.contains("holds"), "{claim}");
+    assert!(fail(fake.tally(&["value", "slow"])).contains("no experiment measures"));
+}
+
+#[test]
+fn plans_that_report_are_checked() {
+    for (from, to, reason) in [
+        ("limit_seconds", "histogram_laps = 9\nlimit_seconds", "has no histogram_laps"),
+        ("limit_seconds", "count = \"system-calls\"\nlimit_seconds", "its only measures"),
+        ("slow[free].total_bytes / fast[free].total_bytes", "slow[free] / fast[free]", "in the headline"),
+    ] {
+        let fake = Fake::with_plan(&PLAN.replacen(from, to, 1));
+        let said = fail(fake.tally(&["list"]));
+        assert!(said.contains("plan.toml") && said.contains(reason), "{said}");
+    }
+}
+
+#[test]
+fn a_program_that_does_not_understand_its_plan_stops_the_session() {
+    let fake = project();
+    fake.raw_program("slow", "echo \"error: unexpected argument '--size'\" >&2; exit 2");
+    let said = fail(fake.measure(&["pair"]));
+    assert!(said.contains("is not understood by its program: error: unexpected argument"), "{said}");
+}
