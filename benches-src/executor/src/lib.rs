@@ -9,10 +9,10 @@
 mod slot;
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
@@ -20,14 +20,17 @@ use std::thread::{self, Thread};
 pub use slot::{Receiver, Sender, channel};
 
 /// Runs futures on the thread that calls [`Executor::block_on`].
-#[derive(Default)]
 pub struct Executor {
+    id: u32,
+    /// The first place belongs to the future that `block_on` is called with, and stays empty.
     tasks: RefCell<Vec<Task>>,
     /// Places whose task has ended.
-    free: RefCell<Vec<usize>>,
+    free: RefCell<Vec<u32>>,
     /// Spawned, and not yet in their places: a task may spawn others while all places are borrowed.
     spawned: RefCell<Vec<Spawned>>,
     any_spawned: Cell<bool>,
+    /// See [`LINKS`], where they are while the executor runs.
+    links: RefCell<Vec<u32>>,
     remote: Arc<Remote>,
 }
 
@@ -37,59 +40,80 @@ type Spawned = Pin<Box<dyn Future<Output = ()>>>;
 struct Task {
     /// None once it has ended; its place is then used again.
     future: Option<Spawned>,
-    handle: Arc<Handle>,
     waker: Waker,
 }
 
-/// What a waker points at.
+/// What a waker points at: as little as tells tasks apart, since every task has one.
 struct Handle {
-    executor: usize,
-    index: usize,
-    queued: AtomicBool,
-    remote: Arc<Remote>,
+    executor: u32,
+    index: u32,
 }
 
 /// How other threads reach an executor.
 #[derive(Default)]
 struct Remote {
-    woken: Mutex<Vec<usize>>,
+    woken: Mutex<Vec<u32>>,
     thread: Mutex<Option<Thread>>,
 }
 
-/// Of the future that `block_on` was called with; tasks count from 0.
-const MAIN: usize = usize::MAX;
+/// Every executor that lives, by its number. Only who wakes from elsewhere looks here.
+static REMOTES: Mutex<BTreeMap<u32, Arc<Remote>>> = Mutex::new(BTreeMap::new());
+
+/// The place of the future that `block_on` was called with; tasks count from 1.
+const MAIN: u32 = 0;
 /// Of nothing.
-const NONE: usize = usize::MAX - 1;
+const NONE: u32 = u32::MAX;
+/// The link of a task that does not wait behind another.
+const NOT_BEHIND: u32 = u32::MAX - 1;
 
 /// What runs on a thread. The queue of indices that can go on is in two parts, so that a queue of one is a single word:
-/// `next` goes first, and what waits behind it is in [`BEHIND`], which is empty whenever `next` is none.
+/// `first`, and a list of what waits behind it, which is empty whenever `first` is none.
 struct Local {
-    executor: Cell<usize>,
-    next: Cell<usize>,
-    behind: Cell<usize>,
+    executor: Cell<u32>,
+    first: Cell<u32>,
+    second: Cell<u32>,
+    last: Cell<u32>,
 }
 
 thread_local! {
-    static LOCAL: Local = const { Local { executor: Cell::new(0), next: Cell::new(NONE), behind: Cell::new(0) } };
-    static BEHIND: RefCell<VecDeque<usize>> = const { RefCell::new(VecDeque::new()) };
+    static LOCAL: Local = const {
+        Local { executor: Cell::new(0), first: Cell::new(NONE), second: Cell::new(NONE), last: Cell::new(NONE) }
+    };
+    /// By index, who comes next behind the first: the queue is a list through this table, and takes no memory of its own.
+    static LINKS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Local {
+    /// Queues it, unless it is queued already.
     #[inline]
-    fn push(&self, index: usize) {
-        if self.next.get() == NONE { self.next.set(index) } else { self.push_behind(index) }
+    fn push(&self, index: u32) {
+        if self.first.get() == NONE {
+            self.first.set(index);
+        } else if self.first.get() != index {
+            self.push_behind(index);
+        }
     }
 
     #[inline(never)]
-    fn push_behind(&self, index: usize) {
-        BEHIND.with_borrow_mut(|behind| behind.push_back(index));
-        self.behind.update(|behind| behind + 1);
+    fn push_behind(&self, index: u32) {
+        LINKS.with_borrow_mut(|links| {
+            if links[index as usize] != NOT_BEHIND {
+                return;
+            }
+            links[index as usize] = NONE;
+            if self.second.get() == NONE {
+                self.second.set(index);
+            } else {
+                links[self.last.get() as usize] = index;
+            }
+            self.last.set(index);
+        });
     }
 
     #[inline]
-    fn pop(&self) -> usize {
-        let index = self.next.replace(NONE);
-        if self.behind.get() > 0 {
+    fn pop(&self) -> u32 {
+        let index = self.first.replace(NONE);
+        if self.second.get() != NONE {
             self.move_up();
         }
         index
@@ -97,8 +121,9 @@ impl Local {
 
     #[inline(never)]
     fn move_up(&self) {
-        self.behind.update(|behind| behind - 1);
-        self.next.set(BEHIND.with_borrow_mut(VecDeque::pop_front).expect("counted"));
+        let index = self.second.get();
+        self.first.set(index);
+        self.second.set(LINKS.with_borrow_mut(|links| std::mem::replace(&mut links[index as usize], NOT_BEHIND)));
     }
 }
 
@@ -109,35 +134,49 @@ impl Wake for Handle {
 
     #[inline]
     fn wake_by_ref(self: &Arc<Self>) {
-        LOCAL.with(|local| {
-            if local.executor.get() != self.executor {
-                return self.remote.wake(self.index);
-            }
-            // Only this thread writes the flag while the executor runs, so a load and a store do for an exchange.
-            if !self.queued.load(Relaxed) {
-                self.queued.store(true, Relaxed);
-                local.push(self.index);
-            }
-        });
+        LOCAL.with(
+            |local| if local.executor.get() == self.executor { local.push(self.index) } else { self.wake_remote() },
+        );
     }
 }
 
 const UNPOISONED: &str = "nobody panics while holding it";
 
-impl Remote {
+impl Handle {
     #[cold]
-    fn wake(&self, index: usize) {
-        self.woken.lock().expect(UNPOISONED).push(index);
-        if let Some(thread) = &*self.thread.lock().expect(UNPOISONED) {
+    fn wake_remote(&self) {
+        // A waker may outlive its executor.
+        let Some(remote) = REMOTES.lock().expect(UNPOISONED).get(&self.executor).cloned() else { return };
+        remote.woken.lock().expect(UNPOISONED).push(self.index);
+        if let Some(thread) = &*remote.thread.lock().expect(UNPOISONED) {
             thread.unpark();
         }
+    }
+}
+
+impl Default for Executor {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
 impl Executor {
     /// An executor without tasks.
     pub fn new() -> Self {
-        Self::default()
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let id = LAST.fetch_add(1, Relaxed).checked_add(1).expect("fewer than 2³² executors in a process");
+        let remote = Arc::<Remote>::default();
+        REMOTES.lock().expect(UNPOISONED).insert(id, remote.clone());
+        let main = Task::place(id, MAIN);
+        Self {
+            id,
+            tasks: RefCell::new(vec![main]),
+            free: RefCell::default(),
+            spawned: RefCell::default(),
+            any_spawned: Cell::new(false),
+            links: RefCell::new(vec![NOT_BEHIND]),
+            remote,
+        }
     }
 
     /// Adds a task. It runs when `block_on` does, and is dropped when it ends or with the executor.
@@ -151,8 +190,7 @@ impl Executor {
         let _entered = Entered::new(self);
         let mut tasks = self.tasks.borrow_mut();
         let mut future = pin!(future);
-        let handle = self.handle(MAIN);
-        let waker = Waker::from(handle.clone());
+        let waker = tasks[MAIN as usize].waker.clone();
         waker.wake_by_ref();
         LOCAL.with(|local| {
             loop {
@@ -162,13 +200,12 @@ impl Executor {
                 match local.pop() {
                     NONE => self.wait(local),
                     MAIN => {
-                        handle.queued.store(false, Relaxed);
                         if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
                             return value;
                         }
                     }
                     index => {
-                        if tasks[index].poll().is_ready() {
+                        if tasks[index as usize].poll().is_ready() {
                             self.free.borrow_mut().push(index);
                         }
                     }
@@ -181,14 +218,23 @@ impl Executor {
     #[inline(never)]
     fn find_places(&self, tasks: &mut Vec<Task>) {
         self.any_spawned.set(false);
-        for future in self.spawned.take() {
-            let index = self.free.borrow_mut().pop().unwrap_or_else(|| {
-                let handle = self.handle(tasks.len());
-                tasks.push(Task { future: None, waker: Waker::from(handle.clone()), handle });
-                tasks.len() - 1
+        let (spawned, mut free) = (self.spawned.take(), self.free.borrow_mut());
+        let new = spawned.len().saturating_sub(free.len());
+        LINKS.with_borrow_mut(|links| {
+            make_room(tasks, new);
+            make_room(links, new);
+            links.resize(tasks.len() + new, NOT_BEHIND);
+        });
+        for future in spawned {
+            let index = free.pop().unwrap_or_else(|| {
+                let index = u32::try_from(tasks.len()).ok().filter(|index| *index < NOT_BEHIND);
+                let index = index.expect("fewer than 2³² tasks");
+                tasks.push(Task::place(self.id, index));
+                index
             });
-            tasks[index].future = Some(future);
-            tasks[index].waker.wake_by_ref();
+            let task = &mut tasks[index as usize];
+            task.future = Some(future);
+            task.waker.wake_by_ref();
         }
     }
 
@@ -201,21 +247,29 @@ impl Executor {
         }
         woken.into_iter().for_each(|index| local.push(index));
     }
+}
 
-    fn id(&self) -> usize {
-        Arc::as_ptr(&self.remote).addr()
+impl Drop for Executor {
+    fn drop(&mut self) {
+        REMOTES.lock().expect(UNPOISONED).remove(&self.id);
     }
+}
 
-    fn handle(&self, index: usize) -> Arc<Handle> {
-        let remote = self.remote.clone();
-        Arc::new(Handle { executor: self.id(), index, queued: AtomicBool::new(false), remote })
+/// Grows by what is needed, or by a sixteenth: a vector's own doubling would leave up to half of it unused.
+fn make_room<T>(table: &mut Vec<T>, new: usize) {
+    if table.capacity() - table.len() < new {
+        table.reserve_exact(new.max(table.len() / 16).max(4));
     }
 }
 
 impl Task {
+    /// A place without a future.
+    fn place(executor: u32, index: u32) -> Self {
+        Self { future: None, waker: Waker::from(Arc::new(Handle { executor, index })) }
+    }
+
     #[inline]
     fn poll(&mut self) -> Poll<()> {
-        self.handle.queued.store(false, Relaxed);
         // A task that has ended may have been woken once more.
         let Some(future) = &mut self.future else { return Poll::Pending };
         let polled = future.as_mut().poll(&mut Context::from_waker(&self.waker));
@@ -233,8 +287,9 @@ impl<'a> Entered<'a> {
     fn new(executor: &'a Executor) -> Self {
         LOCAL.with(|local| {
             assert_eq!(local.executor.get(), 0, "an executor is already running on this thread");
-            local.executor.set(executor.id());
+            local.executor.set(executor.id);
         });
+        LINKS.with_borrow_mut(|links| std::mem::swap(links, &mut executor.links.borrow_mut()));
         *executor.remote.thread.lock().expect(UNPOISONED) = Some(thread::current());
         Self(executor)
     }
@@ -248,6 +303,7 @@ impl Drop for Entered<'_> {
             let left = std::iter::from_fn(|| Some(local.pop()).filter(|index| *index != NONE));
             woken.extend(left.filter(|index| *index != MAIN));
         });
+        LINKS.with_borrow_mut(|links| std::mem::swap(links, &mut self.0.links.borrow_mut()));
         *self.0.remote.thread.lock().expect(UNPOISONED) = None;
     }
 }

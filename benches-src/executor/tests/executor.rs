@@ -162,3 +162,27 @@ fn tasks_that_never_end_are_dropped_with_the_executor() {
     drop(executor);
     assert_eq!(Rc::strong_count(&alive), 1);
 }
+
+#[test]
+fn a_task_that_is_woken_often_is_queued_once() {
+    let executor = Executor::new();
+    let wakers = Rc::new(RefCell::new(Vec::<Waker>::new()));
+    let polls = Rc::new(Cell::new(0));
+    for _ in 0..3 {
+        let (wakers, polls) = (wakers.clone(), polls.clone());
+        executor.spawn(poll_fn(move |context| {
+            wakers.borrow_mut().push(context.waker().clone());
+            polls.set(polls.get() + 1);
+            Poll::Pending
+        }));
+    }
+    executor.block_on(async {
+        yield_once().await;
+        assert_eq!(polls.get(), 3);
+        let wakers: Vec<Waker> = wakers.take();
+        (0..4).for_each(|_| wakers.iter().for_each(Waker::wake_by_ref));
+        yield_once().await;
+        yield_once().await;
+    });
+    assert_eq!(polls.get(), 6);
+}
