@@ -24,10 +24,16 @@ pub struct Cell {
 pub const PLACEMENTS: [&str; 3] = ["one-cpu", "two-cpus", "free"];
 
 /// The conditions that a plan can ask for. Another condition, `twin`, comes from the plan's A/A pairs.
-pub const CONDITIONS: [&str; 1] = [SPINNERS];
+pub const CONDITIONS: [&str; 3] = [SPINNERS, NO_STACK_CACHE, ONE_ARENA];
 
 /// The condition under which no CPU goes idle: on each, a process spins that gives way to every other.
 pub const SPINNERS: &str = "spinners";
+
+/// The condition under which glibc unmaps the stack of every thread that ends instead of keeping it for the next.
+pub const NO_STACK_CACHE: &str = "no-stack-cache";
+
+/// The condition under which all threads share one arena of glibc's allocator.
+pub const ONE_ARENA: &str = "one-arena";
 
 /// The condition of an A/A pair's second arm.
 pub const TWIN: &str = "twin";
@@ -61,6 +67,15 @@ impl Cell {
     /// Whether it is run while no CPU goes idle.
     pub fn has_spinners(&self) -> bool {
         self.condition.as_deref() == Some(SPINNERS)
+    }
+
+    /// The variable of the environment that makes its condition, where it is one of glibc's.
+    pub fn variable(&self) -> Option<(&'static str, &'static str)> {
+        match self.condition.as_deref() {
+            Some(NO_STACK_CACHE) => Some(("GLIBC_TUNABLES", "glibc.pthread.stack_cache_size=0")),
+            Some(ONE_ARENA) => Some(("MALLOC_ARENA_MAX", "1")),
+            _ => None,
+        }
     }
 
     /// Program and parameters as a reader would say them; parameters that a whole table shares may be left out.

@@ -291,7 +291,7 @@ impl Session<'_> {
             .args(["--iters", &laps.to_string(), "--warmups", "0", "--json"])
             // A group of its own, since to kill the tool is not to kill what it looks at.
             .process_group(0);
-        let ended = self.wait(command, environment_bytes, |child| {
+        let ended = self.wait(command, cell, environment_bytes, |child| {
             let group = Pid::from_raw(child.id().cast_signed()).expect("a process that was started");
             Ok(kill_process_group(group, Signal::KILL)?)
         })?;
@@ -327,13 +327,14 @@ impl Session<'_> {
     fn start(&self, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended> {
         let mut command = Command::new(self.programs.join(&cell.program));
         command.args(cell.arguments()).args(flags);
-        self.wait(command, environment_bytes, Child::kill)
+        self.wait(command, cell, environment_bytes, Child::kill)
     }
 
     /// Starts a command and waits for it, or for its time to run out.
     fn wait(
         &self,
         mut command: Command,
+        cell: &Cell,
         environment_bytes: usize,
         kill: impl FnOnce(&mut Child) -> std::io::Result<()>,
     ) -> Result<Ended> {
@@ -343,6 +344,7 @@ impl Session<'_> {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("ENVIRONMENT_PADDING", "x".repeat(environment_bytes))
+            .envs(cell.variable())
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(errors.try_clone()?);

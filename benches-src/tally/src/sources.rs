@@ -60,13 +60,14 @@ impl Sources {
         own.insert("plan".to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
 
         let mut beneath = BTreeMap::new();
-        for folder in ["harness", "observation", "executor"] {
+        let manifest = format!("{chapter}/Cargo.toml");
+        let text = fs::read_to_string(benches.join(&manifest)).unwrap_or_default();
+        for folder in ["harness", "observation", "executor"].into_iter().chain(other_chapters(&text)) {
             let sources = benches.join(folder).join("src");
             if sources.is_dir() {
                 beneath.insert(folder.to_owned(), hash_folder(&sources)?);
             }
         }
-        let manifest = format!("{chapter}/Cargo.toml");
         for file in ["Cargo.toml", "Cargo.lock", "harness/Cargo.toml", &manifest] {
             beneath.insert(file.to_owned(), hash_file(&benches.join(file))?);
         }
@@ -91,13 +92,21 @@ impl Sources {
     }
 }
 
+/// The chapters whose shared file this manifest builds on.
+fn other_chapters(manifest: &str) -> impl Iterator<Item = &str> {
+    let paths = manifest.lines().filter_map(|line| line.split_once("path = \"../")?.1.split('"').next());
+    paths.filter(|folder| !["harness", "observation", "executor"].contains(folder))
+}
+
 fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, String>) -> Vec<String> {
     let names = measured.keys().chain(current.keys()).collect::<std::collections::BTreeSet<_>>();
     names.into_iter().filter(|name| measured.get(*name) != current.get(*name)).cloned().collect()
 }
 
+/// Of a library: the programs of another chapter are none of its business.
 fn hash_folder(folder: &Path) -> Result<String> {
     let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    entries.retain(|entry| entry.file_name() != "bin");
     entries.sort_by_key(std::fs::DirEntry::file_name);
     let mut all = String::new();
     for entry in entries {
@@ -134,6 +143,13 @@ mod tests {
         assert_eq!(measured.freshness(&sources("1", "1")), Freshness::Fresh);
         assert_eq!(measured.freshness(&sources("1", "2")), Freshness::Older(vec!["Cargo.lock".to_owned()]));
         assert_eq!(measured.freshness(&sources("2", "2")), Freshness::Stale(vec!["a.rs".to_owned()]));
+    }
+
+    #[test]
+    fn a_manifest_says_which_other_chapters_it_builds_on() {
+        let manifest =
+            "harness = { path = \"../harness\" }\nswitch-cost = { path = \"../switch-cost\" }\nlibc = \"1\"\n";
+        assert_eq!(other_chapters(manifest).collect::<Vec<_>>(), ["switch-cost"]);
     }
 
     #[test]

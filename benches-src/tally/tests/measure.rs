@@ -335,3 +335,38 @@ fn export_takes_what_is_allowed_and_refuses_what_is_private() {
     assert!(fail(export).contains("/home/arthur-dent"));
     assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), exported, "what was there stays");
 }
+
+#[test]
+fn a_condition_of_glibc_is_a_variable_of_the_environment() {
+    let plan = PLAN
+        .replace(
+            "placement = [\"free\"], size = [3] }\nfull",
+            "placement = [\"free\"], condition = [\"none\", \"no-stack-cache\"], size = [3] }\nfull",
+        )
+        .replace("full = { placement = [\"free\", \"one-cpu\"], size = [3] }\n", "");
+    let fake = Fake::with_plan(&plan);
+    let without = observation("slow", 3000);
+    let slow = format!(
+        "case \"$GLIBC_TUNABLES\" in glibc.pthread.stack_cache_size=0) {without};; *) {};; esac",
+        observation("slow", 2000)
+    );
+    fake.program("slow", &slow);
+    succeed(fake.measure(&[]));
+    let ratio = fake.print(&["value", "slow[free, no-stack-cache]", "--over", "slow[free]"]);
+    assert_eq!(ratio, "1.50 [1.50–1.50]\n");
+    assert!(fake.print(&["table", "pair"]).contains("no-stack-cache]"));
+}
+
+#[test]
+fn a_program_that_only_a_full_run_measures_takes_nothing_from_a_quick_page() {
+    let third =
+        "[[experiment.cells]]\nprogram = \"third\"\nkind = \"task\"\nfull = { placement = [\"free\"] }\n\n[[claim]]";
+    let fake = Fake::with_plan(&PLAN.replacen("[[claim]]", third, 1));
+    fake.write("benches-src/chapter/src/bin/third.rs", "//! One operation: a third step.\n");
+    fake.program("third", &observation("third", 3000));
+    succeed(fake.measure(&[]));
+    let page = fake.print(&["table", "pair", "--form", "page"]);
+    assert!(page.contains("Measured with effort = full only") && page.contains("third"), "{page}");
+    assert!(fake.print(&["value", "third"]).contains("full only"));
+    assert!(fail(fake.tally(&["value", "fourth"])).contains("unknown program"));
+}

@@ -1,6 +1,6 @@
 //! `tally claim`: what the data say about a sentence, or about all of them.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::escape::html;
@@ -218,6 +218,7 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
             }
         },
     };
+    experiment.answers(&quantity).with_context(|| format!("part {:?}", part.name))?;
     let measured = view.evaluate(plan, experiment, &quantity)?;
     let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
     let verdict = verdict(&measured, &expected);

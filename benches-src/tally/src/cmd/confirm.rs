@@ -1,7 +1,7 @@
 //! `tally confirm`: whether tools that this project did not write measure the same.
 //!
-//! The tools are programs of their chapter, and run in the rounds of its experiment `confirm`; what was expected of them are
-//! claims about that experiment. At a terminal, what is stale is measured first. For a page nothing is: printing never measures.
+//! The tools are programs of their chapter, and run in the rounds of an experiment of its whose name begins with `confirm`; what
+//! was expected of them are claims about that experiment. A page shows those of its own chapter. At a terminal, what is stale is measured first. For a page nothing is: printing never measures.
 
 use std::path::PathBuf;
 
@@ -10,12 +10,13 @@ use clap::Args;
 
 use crate::cmd::claim::Claim;
 use crate::cmd::measure::Measure;
+use crate::plan::{Plan, Plans};
 use crate::project::Project;
 use crate::record::Effort;
 use crate::render::Form;
 use crate::view::View;
 
-/// The experiment that tools take part in. It is full only: they are not everybody's.
+/// How experiments begin that tools take part in. They are full only: the tools are not everybody's.
 const EXPERIMENT: &str = "confirm";
 
 /// Whether tools that this project did not write agree; at a terminal, measured first
@@ -32,13 +33,19 @@ impl Confirm {
         if form == Form::Page {
             return Ok(());
         }
-        Measure::one(EXPERIMENT, Effort::Full, self.programs.clone()).run(project, Form::Text)
+        for (_, experiment) in Plans::load(project)?.experiments() {
+            if experiment.name.starts_with(EXPERIMENT) {
+                Measure::one(&experiment.name, Effort::Full, self.programs.clone()).run(project, Form::Text)?;
+            }
+        }
+        Ok(())
     }
 
     /// Prints each ratio beside the one that was expected.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let claims = view.plans.0.iter().flat_map(|plan| &plan.claims);
-        let claims: Vec<_> = claims.filter(|claim| claim.experiment == EXPERIMENT).collect();
+        let shown = |plan: &&Plan| view.page.as_ref().is_none_or(|page| *page == plan.chapter);
+        let claims = view.plans.0.iter().filter(shown).flat_map(|plan| &plan.claims);
+        let claims: Vec<_> = claims.filter(|claim| claim.experiment.starts_with(EXPERIMENT)).collect();
         ensure!(!claims.is_empty(), "no plan has a claim about an experiment {EXPERIMENT}");
         claims.into_iter().map(|claim| Claim { id: Some(claim.id.clone()) }.print(view, form)).collect()
     }

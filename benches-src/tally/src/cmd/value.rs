@@ -45,7 +45,11 @@ impl Value {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let expression = self.expression()?;
         let (plan, experiment) = match &self.experiment {
-            Some(name) => view.plans.experiment(name)?,
+            Some(name) => {
+                let (plan, experiment) = view.plans.experiment(name)?;
+                experiment.answers(&expression)?;
+                (plan, experiment)
+            }
             None => view.plans.experiment_for(&expression)?,
         };
         let measured = view.evaluate(plan, experiment, &expression)?;
