@@ -1,5 +1,6 @@
 //! The clock around the laps, and nothing else between its two readings.
 
+use std::collections::BTreeMap;
 use std::sync::{LazyLock, mpsc};
 use std::time::Instant;
 
@@ -61,18 +62,36 @@ impl IntoIterator for Laps {
         let left = if self.singly { self.count.min(1) } else { self.count };
         let counters = (self.instruments.counters)(Edge::Start);
         let start_ns = (self.instruments.now)();
-        Running { left, counters, start_ns, lap_start_ns: start_ns, laps_ns, laps: self }
+        let apart = Apart::default();
+        Running { left, ended: 0, counters, start_ns, lap_start_ns: start_ns, laps_ns, apart, laps: self }
     }
 }
 
 /// Laps under way: the clock is running.
 pub struct Running {
     left: u64,
+    /// Laps that were timed singly and have ended.
+    ended: u64,
     start_ns: u64,
     lap_start_ns: u64,
     laps_ns: Vec<u64>,
     counters: Counters,
+    apart: Apart,
     laps: Laps,
+}
+
+/// What of a sample is not the laps' own.
+#[derive(Default)]
+struct Apart {
+    /// Since when the clock stands still, and what the counters were then.
+    paused: Option<(u64, Counters)>,
+    /// How long it stood still: since the first lap, and since the present one began.
+    ns: u64,
+    of_lap_ns: u64,
+    /// How far each counter moved meanwhile.
+    counters: BTreeMap<String, u64>,
+    /// Times that stand for those of the laps.
+    instead_ns: Option<u64>,
 }
 
 impl Iterator for Running {
@@ -92,19 +111,53 @@ impl Running {
     #[cold]
     fn end_of_stretch(&mut self) -> Option<()> {
         let now_ns = (self.laps.instruments.now)();
-        if self.laps.singly && (self.laps_ns.len() as u64) < self.laps.count {
-            self.laps_ns.push(now_ns - self.lap_start_ns);
-            if (self.laps_ns.len() as u64) < self.laps.count {
+        if self.laps.singly && self.ended < self.laps.count {
+            self.ended += 1;
+            let lap_ns = now_ns - self.lap_start_ns - std::mem::take(&mut self.apart.of_lap_ns);
+            if self.apart.instead_ns.is_none() {
+                self.laps_ns.push(lap_ns);
+            }
+            if self.ended < self.laps.count {
                 self.lap_start_ns = (self.laps.instruments.now)();
                 return Some(());
             }
         }
-        self.stop(now_ns - self.start_ns);
+        self.stop(self.apart.instead_ns.unwrap_or(now_ns - self.start_ns - self.apart.ns));
         None
     }
 
+    /// Stops the clock and the counters within a lap, for what is not to be in the sample. Reading both takes about a
+    /// microsecond that nobody's time contains, so this is for laps that are much longer.
+    pub fn pause(&mut self) {
+        let now_ns = (self.laps.instruments.now)();
+        self.apart.paused = Some((now_ns, (self.laps.instruments.counters)(Edge::End)));
+    }
+
+    /// Starts them again.
+    pub fn resume(&mut self) {
+        let (since_ns, before) = self.apart.paused.take().expect("the clock was paused");
+        for (name, moved) in (self.laps.instruments.counters)(Edge::Start).since(&before) {
+            *self.apart.counters.entry(name).or_default() += moved;
+        }
+        let ns = (self.laps.instruments.now)() - since_ns;
+        self.apart.ns += ns;
+        self.apart.of_lap_ns += ns;
+    }
+
+    /// A time, in nanoseconds, that one operation took by its own account. From the first on, the sample's time is the sum of
+    /// such times and not the laps'; where laps are timed singly, each is one entry of the distribution.
+    pub fn took(&mut self, ns: u64) {
+        *self.apart.instead_ns.get_or_insert(0) += ns;
+        if self.laps.singly {
+            self.laps_ns.push(ns);
+        }
+    }
+
     fn stop(&mut self, elapsed_ns: u64) {
-        let counters = (self.laps.instruments.counters)(Edge::End).since(&self.counters);
+        let mut counters = (self.laps.instruments.counters)(Edge::End).since(&self.counters);
+        for (name, apart) in std::mem::take(&mut self.apart.counters) {
+            counters.entry(name).and_modify(|moved| *moved = moved.saturating_sub(apart));
+        }
         let operations = self.laps.count * self.laps.operations_per_lap;
         let window = Window { operations, elapsed_ns, counters };
         // A second call after the end finds the channel full or closed; the first times stand.

@@ -19,7 +19,7 @@ mod report;
 mod resources;
 mod sampling;
 
-pub use clock::{Laps, Running};
+pub use clock::{Laps, Running, monotonic_ns};
 pub use once::{Once, once};
 pub use placement::Placement;
 pub use repeat::{Repeat, repeat};

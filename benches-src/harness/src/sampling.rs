@@ -253,6 +253,75 @@ mod tests {
         assert_eq!((sampled.laps * 5, subject.done), (210, 210));
     }
 
+    /// A lap of five operations takes 100 ns of its own and 40 that are none of its business.
+    struct Pausing;
+
+    impl Repeat for Pausing {
+        type Parameters = Nothing;
+        fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
+            Ok(Self)
+        }
+        fn operations_per_lap(&self) -> u64 {
+            5
+        }
+        fn run(&mut self, laps: Laps) -> Result<()> {
+            let advance = |ns, events| {
+                NOW_NS.set(NOW_NS.get() + ns);
+                EVENTS.set(EVENTS.get() + events);
+            };
+            let mut laps = laps.into_iter();
+            while laps.next().is_some() {
+                advance(70, 3);
+                laps.pause();
+                advance(40, 1000);
+                laps.resume();
+                advance(30, 2);
+            }
+            Ok(())
+        }
+        fn finish(self) -> Result<u64> {
+            Ok(0)
+        }
+    }
+
+    #[test]
+    fn what_is_done_while_the_clock_stands_still_is_in_no_sample() {
+        let sampled = take(&mut Pausing, &flags(&["--iters", "4"]), VIRTUAL).unwrap();
+        assert_eq!((sampled.samples[0].elapsed_ns, sampled.samples[0].counters["events"]), (400, 20));
+        let sampled = take(&mut Pausing, &flags(&["--histogram", "6"]), VIRTUAL).unwrap();
+        assert_eq!(sampled.single_laps.unwrap().buckets, [(100, 6)]);
+        assert_eq!(sampled.samples[0].elapsed_ns, 600);
+    }
+
+    #[test]
+    fn operations_may_say_themselves_what_they_took() {
+        struct Telling;
+        impl Repeat for Telling {
+            type Parameters = Nothing;
+            fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
+                Ok(Self)
+            }
+            fn operations_per_lap(&self) -> u64 {
+                2
+            }
+            fn run(&mut self, laps: Laps) -> Result<()> {
+                let mut laps = laps.into_iter();
+                while laps.next().is_some() {
+                    NOW_NS.set(NOW_NS.get() + 1000);
+                    laps.took(20);
+                    laps.took(30);
+                }
+                Ok(())
+            }
+            fn finish(self) -> Result<u64> {
+                Ok(0)
+            }
+        }
+        let sampled = take(&mut Telling, &flags(&["--histogram", "3"]), VIRTUAL).unwrap();
+        assert_eq!(sampled.single_laps.unwrap().buckets, [(20, 3), (30, 3)]);
+        assert_eq!((sampled.samples[0].operations, sampled.samples[0].elapsed_ns), (6, 150));
+    }
+
     #[test]
     fn a_failure_inside_criterion_is_the_result() {
         let mut subject = Known { fail_after: 10, ..Known::taking(1000) };
