@@ -1,0 +1,66 @@
+//! Every program of the chapter is run as a reader would run it, and its work is checked.
+
+use std::process::{Command, Output};
+
+use observation::Observation;
+
+const PROGRAMS: [&[&str]; 10] = [
+    &[env!("CARGO_BIN_EXE_spawn-thread"), "--stack-bytes", "65536"],
+    &[env!("CARGO_BIN_EXE_spawn-pthread"), "--stack-bytes", "65536"],
+    &[env!("CARGO_BIN_EXE_spawn-tokio")],
+    &[env!("CARGO_BIN_EXE_spawn-tokio"), "--runtime", "current"],
+    &[env!("CARGO_BIN_EXE_spawn-tokio"), "--from", "outside"],
+    &[env!("CARGO_BIN_EXE_spawn-tokio"), "--runtime", "current", "--from", "outside"],
+    &[env!("CARGO_BIN_EXE_spawn-smol")],
+    &[env!("CARGO_BIN_EXE_spawn-executor")],
+    &[env!("CARGO_BIN_EXE_box-future")],
+    &[env!("CARGO_BIN_EXE_new-coroutine"), "--stack-bytes", "65536"],
+];
+
+fn run(program: &[&str], flags: &[&str]) -> Output {
+    Command::new(program[0]).args(&program[1..]).args(flags).output().unwrap()
+}
+
+fn observe(program: &[&str], flags: &[&str]) -> Observation {
+    let output = run(program, &[flags, &["--json"]].concat());
+    assert!(output.status.success(), "{program:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_unit_of_every_batch_is_created_and_ends() {
+    for program in PROGRAMS {
+        for placement in ["one-cpu", "free"] {
+            for until in ["created", "started", "joined"] {
+                let flags =
+                    ["--batch", "7", "--until", until, "--iters", "3", "--warmups", "2", "--placement", placement];
+                let seen = observe(program, &flags);
+                assert_eq!(seen.samples[0].operations, 21, "{program:?} {flags:?}");
+                assert!(seen.samples[0].elapsed_ns > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_instructions_of_single_units_have_a_distribution() {
+    for program in PROGRAMS {
+        let seen = observe(program, &["--until", "started", "--histogram", "50", "--warmups", "5"]);
+        let count: u64 = seen.histograms["lap"].buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!(count, 50, "{program:?}");
+    }
+}
+
+#[test]
+fn what_the_machine_cannot_hold_is_unavailable_and_not_tried() {
+    let seen = observe(&[env!("CARGO_BIN_EXE_spawn-thread")], &["--batch", "1000000", "--iters", "1"]);
+    assert!(seen.samples.is_empty());
+    assert!(seen.unavailable["elapsed"].contains("1000000 threads"), "{:?}", seen.unavailable);
+}
+
+#[test]
+fn a_stack_that_cannot_be_had_is_an_error_that_says_so() {
+    let output = run(&[env!("CARGO_BIN_EXE_spawn-thread")], &["--stack-bytes", "1", "--once"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--stack-bytes"));
+}
