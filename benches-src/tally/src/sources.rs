@@ -68,9 +68,14 @@ impl Sources {
                 beneath.insert(folder.to_owned(), hash_folder(&sources)?);
             }
         }
-        for file in ["Cargo.toml", "Cargo.lock", "harness/Cargo.toml", &manifest] {
+        for file in ["harness/Cargo.toml", &manifest] {
             beneath.insert(file.to_owned(), hash_file(&benches.join(file))?);
         }
+        let workspace = fs::read_to_string(benches.join("Cargo.toml")).context("cannot read benches-src/Cargo.toml")?;
+        let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
+        let dependencies = Dependencies::of(chapter, &workspace, &lock)?;
+        beneath.insert("dependencies".to_owned(), hash(dependencies.0.as_bytes()));
+        beneath.insert("profile".to_owned(), hash(profile(&workspace)?.as_bytes()));
         for file in ["rust-toolchain.toml", ".cargo/config.toml"] {
             beneath.insert(file.to_owned(), hash_file(&project.root().join(file))?);
         }
@@ -90,6 +95,59 @@ impl Sources {
             older => Freshness::Older(older),
         }
     }
+}
+
+/// What a chapter's programs are made of besides this project's own files: every package that they need, directly or not, with its
+/// version and checksum, and the features that the workspace asks of it. What other chapters need is none of their business.
+struct Dependencies(String);
+
+#[derive(Deserialize)]
+struct Lock {
+    #[serde(default)]
+    package: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    #[serde(default)]
+    checksum: String,
+    /// Each a name, with a version where there are several.
+    #[serde(default)]
+    dependencies: Vec<String>,
+}
+
+impl Package {
+    fn is_called(&self, wanted: &str) -> bool {
+        let (name, version) = wanted.split_once(' ').unwrap_or((wanted, &self.version));
+        self.name == name && self.version == version
+    }
+}
+
+impl Dependencies {
+    fn of(chapter: &str, workspace: &str, lock: &str) -> Result<Self> {
+        let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
+        let workspace: toml::Table = toml::from_str(workspace).context("benches-src/Cargo.toml is no manifest")?;
+        let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
+        let mut wanted = vec![chapter.to_owned()];
+        let mut found = BTreeMap::new();
+        while let Some(name) = wanted.pop() {
+            let Some(package) = lock.package.iter().find(|package| package.is_called(&name)) else { continue };
+            let asked = asked.and_then(|asked| asked.get(&package.name)).map_or(String::new(), ToString::to_string);
+            let line = format!("{} {} {} {asked}\n", package.name, package.version, package.checksum);
+            if found.insert((&package.name, &package.version), line).is_none() {
+                wanted.extend(package.dependencies.iter().cloned());
+            }
+        }
+        Ok(Self(found.into_values().collect()))
+    }
+}
+
+/// How the workspace's programs are compiled.
+fn profile(workspace: &str) -> Result<String> {
+    let workspace: toml::Table = toml::from_str(workspace).context("benches-src/Cargo.toml is no manifest")?;
+    Ok(workspace.get("profile").map_or(String::new(), ToString::to_string))
 }
 
 /// The chapters whose shared file this manifest builds on.
@@ -150,6 +208,32 @@ mod tests {
         let manifest =
             "harness = { path = \"../harness\" }\nswitch-cost = { path = \"../switch-cost\" }\nlibc = \"1\"\n";
         assert_eq!(other_chapters(manifest).collect::<Vec<_>>(), ["switch-cost"]);
+    }
+
+    #[test]
+    fn what_a_chapter_does_not_need_is_none_of_its_business() {
+        let workspace = |features: &str, profile: &str| {
+            format!(
+                "[workspace.dependencies]\na = {{ version = \"1\", features = [\"{features}\"] }}\nz = \"1\"\n[profile.release]\nlto = \"{profile}\"\n"
+            )
+        };
+        let lock = |b: &str, z: &str| {
+            format!(
+                "version = 4\n[[package]]\nname = \"chapter\"\nversion = \"0.1.0\"\ndependencies = [\"a\"]\n\
+                 [[package]]\nname = \"a\"\nversion = \"1.0.0\"\ndependencies = [\"b 2.0.0\"]\n\
+                 [[package]]\nname = \"b\"\nversion = \"1.0.0\"\nchecksum = \"other\"\n\
+                 [[package]]\nname = \"b\"\nversion = \"2.0.0\"\nchecksum = \"{b}\"\ndependencies = [\"a\"]\n\
+                 [[package]]\nname = \"z\"\nversion = \"{z}\"\n"
+            )
+        };
+        let of = |features: &str, b: &str, z: &str| {
+            Dependencies::of("chapter", &workspace(features, "off"), &lock(b, z)).unwrap().0
+        };
+        assert_eq!(of("x", "1", "1"), of("x", "1", "2"), "z is another chapter's");
+        assert_ne!(of("x", "1", "1"), of("x", "2", "1"), "b is needed by a");
+        assert_ne!(of("x", "1", "1"), of("y", "1", "1"), "features of a");
+        assert!(!of("x", "1", "1").contains("other"), "the other b is not needed");
+        assert_ne!(profile(&workspace("x", "off")).unwrap(), profile(&workspace("x", "fat")).unwrap());
     }
 
     #[test]
