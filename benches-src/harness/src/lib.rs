@@ -18,12 +18,17 @@ mod repeat;
 mod report;
 mod resources;
 mod sampling;
+pub mod tool;
 
 pub use clock::{Laps, Running, monotonic_ns};
 pub use once::{Once, once};
 pub use placement::Placement;
 pub use repeat::{Repeat, repeat};
 pub use resources::{Unavailable, reserve_descriptors, reserve_threads};
+
+/// No parameters at all.
+#[derive(clap::Args, serde::Serialize)]
+pub struct Nothing {}
 
 /// The name of the program that is being compiled: its chapter's crate and its own file.
 #[macro_export]

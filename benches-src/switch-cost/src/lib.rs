@@ -1,25 +1,23 @@
 //! What the programs of this chapter share: a ring of participants that pass a token from one to the next.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::future::Future;
 use std::hint::black_box;
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use fastrand::Rng;
-use harness::{Placement, Unavailable, reserve_descriptors, reserve_threads};
-use observation::Measure;
+use harness::{Placement, reserve_descriptors, reserve_threads};
+use runtime::Flavor;
 use rustix::event::{EventfdFlags, eventfd};
 use serde::Serialize;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 /// The token of rings whose primitive carries bytes: one byte, as in the brigades that this chapter grew from. Rings of
@@ -106,10 +104,6 @@ pub struct CrowdOfTasks {
 
 /// How long those sleep who are to be woken beside a neighbour that computes.
 pub const SLEEP: Duration = Duration::from_millis(1);
-
-/// No parameters at all.
-#[derive(Args, Serialize)]
-pub struct Nothing {}
 
 /// How the ring's order and the order of creation agree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
@@ -360,102 +354,15 @@ impl Link<UnixStream> {
     }
 }
 
-/// What a tool that this project did not write says on its output, or that it is not installed.
-pub fn output_of(package: &str, command: &[&str]) -> Result<String> {
-    let (tool, arguments) = command.split_first().expect("a command names a tool");
-    let output = match Command::new(tool).args(arguments).stderr(Stdio::piped()).output() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Unavailable::because(format!("{tool} is not installed; on Debian: apt-get install {package}")));
-        }
-        output => output.with_context(|| format!("cannot start {tool}"))?,
-    };
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    ensure!(output.status.success(), "{tool} ended with {}: {}", output.status, errors.trim());
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned() + &errors)
-}
-
-/// The number that stands before these words.
-pub fn number_before(words: &str, text: &str) -> Result<f64> {
-    let before = text.split_once(words).map(|(before, _)| before.trim_end());
-    let number = before.and_then(|before| before.rsplit(char::is_whitespace).next()?.parse().ok());
-    number.with_context(|| format!("no number stands before {words:?} in: {text}"))
-}
-
-/// The number that stands after these words.
-pub fn number_after(words: &str, text: &str) -> Result<f64> {
-    let number = text.split_once(words).and_then(|(_, after)| after.split_whitespace().next()?.parse().ok());
-    number.with_context(|| format!("no number stands after {words:?} in: {text}"))
-}
-
-/// A time of one operation that is known only as a whole, for programs that are done once.
-pub fn elapsed_ns(ns: f64) -> BTreeMap<String, Measure> {
-    BTreeMap::from([("elapsed".to_owned(), Measure { unit: "ns".to_owned(), values: vec![ns] })])
-}
-
 /// What is called: a function that does next to nothing and cannot be optimised away. It counts its calls.
 #[inline(never)]
 pub fn layout(calls: u64) -> u64 {
     black_box(calls) + 1
 }
 
-/// Which of tokio's runtimes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flavor {
-    /// A worker thread per allowed CPU; tokio's default
-    #[default]
-    Multi,
-    /// Everything on the thread that calls `block_on`
-    Current,
-}
-
-impl Flavor {
-    /// Starts the runtime; its workers take their places as participants do.
-    pub fn start(self, placement: Placement) -> Result<Runtime> {
-        Ok(self.builder(placement)?.enable_io().build()?)
-    }
-
-    /// The runtime without any driver of input and output or of time.
-    pub fn builder(self, placement: Placement) -> Result<Builder> {
-        let mut builder = match self {
-            Flavor::Multi => Builder::new_multi_thread(),
-            Flavor::Current => {
-                placement.pin_participant(0)?;
-                Builder::new_current_thread()
-            }
-        };
-        let started = AtomicUsize::new(0);
-        builder.on_thread_start(move || {
-            let index = started.fetch_add(1, Ordering::Relaxed);
-            placement.pin_participant(index).expect("the placement was applied to the whole process before");
-        });
-        Ok(builder)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_found_beside_words() {
-        let text = "     Total time: 0.745 [sec]\n\n      37.299200 usecs/op\n  26810 ops/sec\nT: 0 Min:     61 Avg:   63 Max: 72\n";
-        assert_eq!(number_before(" usecs/op", text).unwrap(), 37.2992);
-        assert_eq!(number_after("Avg:", text).unwrap(), 63.0);
-        assert!(number_before(" furlongs", text).unwrap_err().to_string().contains("furlongs"));
-        assert!(number_after("T:", "T: none").is_err());
-    }
-
-    #[test]
-    fn a_tool_that_is_missing_is_unavailable_with_its_package() {
-        let error = output_of("some-package", &["no-such-tool"]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unavailable, because no-such-tool is not installed; on Debian: apt-get install some-package"
-        );
-        assert!(output_of("coreutils", &["false"]).unwrap_err().to_string().contains("exit status"));
-        assert_eq!(output_of("coreutils", &["echo", "3 apples"]).unwrap(), "3 apples\n");
-    }
 
     #[test]
     fn a_ring_is_linked_and_shuffled_without_losing_anybody() {

@@ -62,7 +62,7 @@ impl Sources {
         let mut beneath = BTreeMap::new();
         let manifest = format!("{chapter}/Cargo.toml");
         let text = fs::read_to_string(benches.join(&manifest)).unwrap_or_default();
-        for folder in ["harness", "observation", "executor"].into_iter().chain(other_chapters(&text)) {
+        for folder in BENEATH_ALL.into_iter().chain(further_crates(&text)) {
             let sources = benches.join(folder).join("src");
             if sources.is_dir() {
                 beneath.insert(folder.to_owned(), hash_folder(&sources)?);
@@ -150,10 +150,13 @@ fn profile(workspace: &str) -> Result<String> {
     Ok(workspace.get("profile").map_or(String::new(), ToString::to_string))
 }
 
-/// The chapters whose shared file this manifest builds on.
-fn other_chapters(manifest: &str) -> impl Iterator<Item = &str> {
+/// What every chapter stands on.
+const BENEATH_ALL: [&str; 3] = ["harness", "observation", "executor"];
+
+/// The other crates of this workspace that a chapter's manifest builds on.
+fn further_crates(manifest: &str) -> impl Iterator<Item = &str> {
     let paths = manifest.lines().filter_map(|line| line.split_once("path = \"../")?.1.split('"').next());
-    paths.filter(|folder| !["harness", "observation", "executor"].contains(folder))
+    paths.filter(|folder| !BENEATH_ALL.contains(folder))
 }
 
 fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, String>) -> Vec<String> {
@@ -161,10 +164,8 @@ fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, S
     names.into_iter().filter(|name| measured.get(*name) != current.get(*name)).cloned().collect()
 }
 
-/// Of a library: the programs of another chapter are none of its business.
 fn hash_folder(folder: &Path) -> Result<String> {
     let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
-    entries.retain(|entry| entry.file_name() != "bin");
     entries.sort_by_key(std::fs::DirEntry::file_name);
     let mut all = String::new();
     for entry in entries {
@@ -204,10 +205,9 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_says_which_other_chapters_it_builds_on() {
-        let manifest =
-            "harness = { path = \"../harness\" }\nswitch-cost = { path = \"../switch-cost\" }\nlibc = \"1\"\n";
-        assert_eq!(other_chapters(manifest).collect::<Vec<_>>(), ["switch-cost"]);
+    fn a_manifest_says_which_further_crates_it_builds_on() {
+        let manifest = "harness = { path = \"../harness\" }\nruntime = { path = \"../runtime\" }\nlibc = \"1\"\n";
+        assert_eq!(further_crates(manifest).collect::<Vec<_>>(), ["runtime"]);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use creation::{Batch, Batches};
 use harness::{Laps, Placement, Repeat};
+use runtime::Flavor;
 use serde::Serialize;
-use switch_cost::Flavor;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use corosensei::{Coroutine, CoroutineResult};
-use harness::{Laps, Placement, Repeat};
-use switch_cost::{Nothing, layout};
+use harness::{Laps, Nothing, Placement, Repeat};
+use switch_cost::layout;
 
 struct CallCoroutine {
     server: Coroutine<u64, u64, ()>,

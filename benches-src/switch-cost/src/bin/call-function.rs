@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
-use switch_cost::{Nothing, layout};
+use harness::{Laps, Nothing, Placement, Repeat};
+use switch_cost::layout;
 
 struct CallFunction {
     calls: u64,

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use harness::{Laps, Placement, Repeat};
-use switch_cost::{Flavor, Nothing, layout};
+use harness::{Laps, Nothing, Placement, Repeat};
+use runtime::Flavor;
+use switch_cost::layout;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;

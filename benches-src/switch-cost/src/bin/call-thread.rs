@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
-use switch_cost::{Nothing, layout};
+use harness::{Laps, Nothing, Placement, Repeat};
+use switch_cost::layout;
 
 type Request = (u64, SyncSender<u64>);
 

@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use corosensei::{Coroutine, CoroutineResult};
-use harness::{Laps, Placement, Repeat};
-use switch_cost::Nothing;
+use harness::{Laps, Nothing, Placement, Repeat};
 
 struct CoroutineSwitch {
     other: Coroutine<(), u64, ()>,

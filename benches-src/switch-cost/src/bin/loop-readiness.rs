@@ -5,9 +5,9 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use harness::{Laps, Placement, Repeat};
+use harness::{Laps, Nothing, Placement, Repeat};
 use rustix::event::epoll;
-use switch_cost::{Nothing, TOKEN};
+use switch_cost::TOKEN;
 
 struct LoopReadiness {
     epoll: rustix::fd::OwnedFd,

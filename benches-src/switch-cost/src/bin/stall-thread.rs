@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
-use switch_cost::{Nothing, SLEEP};
+use harness::{Laps, Nothing, Placement, Repeat};
+use switch_cost::SLEEP;
 
 struct StallThread {
     neighbour: JoinHandle<()>,

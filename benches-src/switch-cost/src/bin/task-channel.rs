@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use harness::{Laps, Placement, Repeat};
+use runtime::Flavor;
 use serde::Serialize;
-use switch_cost::{Channels, Flavor, Link, Tasks};
+use switch_cost::{Channels, Link, Tasks};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 #[derive(Args, Serialize)]

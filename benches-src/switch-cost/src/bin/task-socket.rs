@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use harness::{Laps, Placement, Repeat};
+use runtime::Flavor;
 use serde::Serialize;
-use switch_cost::{Flavor, Link, Streams, TOKEN, Tasks};
+use switch_cost::{Link, Streams, TOKEN, Tasks};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 

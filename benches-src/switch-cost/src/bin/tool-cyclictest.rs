@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::{Once, Placement};
+use harness::tool::{elapsed_ns, number_after, output_of};
+use harness::{Nothing, Once, Placement};
 use observation::Measure;
-use switch_cost::{Nothing, elapsed_ns, number_after, output_of};
 
 struct Cyclictest;
 

@@ -1,0 +1,67 @@
+//! Tools that this project did not write, as programs of their own: what they say on their output.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use observation::Measure;
+
+use crate::resources::Unavailable;
+
+/// What a tool that this project did not write says on its output, or that it is not installed.
+pub fn output_of(package: &str, command: &[&str]) -> Result<String> {
+    let (tool, arguments) = command.split_first().expect("a command names a tool");
+    let output = match Command::new(tool).args(arguments).stderr(Stdio::piped()).output() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(Unavailable::because(format!("{tool} is not installed; on Debian: apt-get install {package}")));
+        }
+        output => output.with_context(|| format!("cannot start {tool}"))?,
+    };
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.success(), "{tool} ended with {}: {}", output.status, errors.trim());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned() + &errors)
+}
+
+/// The number that stands before these words.
+pub fn number_before(words: &str, text: &str) -> Result<f64> {
+    let before = text.split_once(words).map(|(before, _)| before.trim_end());
+    let number = before.and_then(|before| before.rsplit(char::is_whitespace).next()?.parse().ok());
+    number.with_context(|| format!("no number stands before {words:?} in: {text}"))
+}
+
+/// The number that stands after these words.
+pub fn number_after(words: &str, text: &str) -> Result<f64> {
+    let number = text.split_once(words).and_then(|(_, after)| after.split_whitespace().next()?.parse().ok());
+    number.with_context(|| format!("no number stands after {words:?} in: {text}"))
+}
+
+/// A time of one operation that is known only as a whole, for programs that are done once.
+pub fn elapsed_ns(ns: f64) -> BTreeMap<String, Measure> {
+    BTreeMap::from([("elapsed".to_owned(), Measure { unit: "ns".to_owned(), values: vec![ns] })])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_beside_words() {
+        let text = "     Total time: 0.745 [sec]\n\n      37.299200 usecs/op\n  26810 ops/sec\nT: 0 Min:     61 Avg:   63 Max: 72\n";
+        assert_eq!(number_before(" usecs/op", text).unwrap(), 37.2992);
+        assert_eq!(number_after("Avg:", text).unwrap(), 63.0);
+        assert!(number_before(" furlongs", text).unwrap_err().to_string().contains("furlongs"));
+        assert!(number_after("T:", "T: none").is_err());
+    }
+
+    #[test]
+    fn a_tool_that_is_missing_is_unavailable_with_its_package() {
+        let error = output_of("some-package", &["no-such-tool"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unavailable, because no-such-tool is not installed; on Debian: apt-get install some-package"
+        );
+        assert!(output_of("coreutils", &["false"]).unwrap_err().to_string().contains("exit status"));
+        assert_eq!(output_of("coreutils", &["echo", "3 apples"]).unwrap(), "3 apples\n");
+    }
+}
