@@ -22,6 +22,17 @@ pub trait Once: Sized {
 
     /// The results by name. At least one, each with at least one value.
     fn measure(&mut self) -> Result<BTreeMap<String, Measure>>;
+
+    /// What there is to distrust about these results, asked for after they were measured. What stands before the colon is the
+    /// same in every process that has the doubt.
+    fn doubts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The results that this machine does not give, and why.
+    fn unavailable(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
 }
 
 /// The whole of a program's `main`.
@@ -33,14 +44,13 @@ pub fn once<O: Once>(name: &str) -> ExitCode {
 
 fn observe<O: Once>(name: &str, parameters: &O::Parameters, flags: &HarnessFlags) -> Result<Observation> {
     let mut observation = report::empty(name, parameters, flags.placement)?;
-    match measure::<O>(parameters, flags) {
-        Ok(measures) => observation.measures = measures,
-        Err(error) => return report::unavailable_or_failed(observation, error),
+    match measure::<O>(parameters, flags, &mut observation) {
+        Ok(()) => Ok(observation),
+        Err(error) => report::unavailable_or_failed(observation, error),
     }
-    Ok(observation)
 }
 
-fn measure<O: Once>(parameters: &O::Parameters, flags: &HarnessFlags) -> Result<BTreeMap<String, Measure>> {
+fn measure<O: Once>(parameters: &O::Parameters, flags: &HarnessFlags, observation: &mut Observation) -> Result<()> {
     raise_descriptor_limit()?;
     flags.placement.apply()?;
     let mut subject = O::set_up(parameters, flags.placement)?;
@@ -50,5 +60,8 @@ fn measure<O: Once>(parameters: &O::Parameters, flags: &HarnessFlags) -> Result<
         ensure!(!measure.values.is_empty(), "measure {name} has no value");
     }
     flags.run_command()?;
-    Ok(measures)
+    observation.measures = measures;
+    observation.doubts = subject.doubts();
+    observation.unavailable = subject.unavailable();
+    Ok(())
 }

@@ -104,6 +104,10 @@ fn readable(observation: &Observation) -> String {
     for (name, measure) in &observation.measures {
         lines.push(format!("{name}: {:?} {}", measure.values, measure.unit));
     }
+    if observation.samples.is_empty() {
+        let of_one = observation.unavailable.iter().filter(|(name, _)| *name != "elapsed");
+        lines.extend(of_one.map(|(name, reason)| format!("{name}: unavailable, because {reason}")));
+    }
     lines.extend(observation.doubts.iter().map(|doubt| format!("doubt: {doubt}")));
     lines.join("\n") + "\n"
 }

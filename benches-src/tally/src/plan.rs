@@ -1,6 +1,6 @@
 //! What a chapter measures, as data: its experiments and its claims, decided before the numbers exist.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -442,8 +442,9 @@ impl Plans {
     pub fn chapter_of(&self, program: &str) -> Result<&Plan> {
         let found = self.experiments().find(|(_, experiment)| experiment.group(program).is_some());
         let (plan, _) = found.with_context(|| {
-            let known: Vec<&str> = self.experiments().flat_map(|(_, experiment)| experiment.programs()).collect();
-            format!("unknown program {program:?}; there are: {}", known.join(", "))
+            let programs = self.experiments().flat_map(|(_, experiment)| experiment.programs());
+            let known: BTreeSet<&str> = programs.collect();
+            format!("unknown program {program:?}; there are: {}", known.into_iter().collect::<Vec<_>>().join(", "))
         })?;
         Ok(plan)
     }

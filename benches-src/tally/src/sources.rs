@@ -53,8 +53,7 @@ impl Sources {
             let listing = Project::listing(chapter, program);
             own.insert(listing.clone(), hash_file(&benches.join(&listing))?);
         }
-        let shared = format!("{chapter}/src/lib.rs");
-        if benches.join(&shared).is_file() {
+        for shared in shared_files(&benches, chapter) {
             own.insert(shared.clone(), hash_file(&benches.join(shared))?);
         }
         own.insert("plan".to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
@@ -148,6 +147,16 @@ impl Dependencies {
 fn profile(workspace: &str) -> Result<String> {
     let workspace: toml::Table = toml::from_str(workspace).context("benches-src/Cargo.toml is no manifest")?;
     Ok(workspace.get("profile").map_or(String::new(), ToString::to_string))
+}
+
+/// What the programs of a chapter share: its `lib.rs`, and the files of the same folder, where there are any.
+fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
+    let folder = format!("{chapter}/src");
+    let entries = fs::read_dir(benches.join(&folder)).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut files: Vec<String> = names.filter(|name| name.ends_with(".rs")).collect();
+    files.sort();
+    files.into_iter().map(|name| format!("{folder}/{name}")).collect()
 }
 
 /// What every chapter stands on.
