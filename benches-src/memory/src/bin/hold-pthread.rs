@@ -1,0 +1,74 @@
+//! One operation: one thread held that the C library started, without what Rust's standard library adds.
+
+use std::ffi::c_void;
+use std::io;
+use std::mem::MaybeUninit;
+use std::process::ExitCode;
+use std::ptr;
+
+use anyhow::Result;
+use harness::reserve_threads;
+use libc::pthread_t;
+use memory::{Climb, Gate, Held, Threads, Units};
+
+static GATE: Gate = Gate::new();
+
+struct HoldPthread {
+    parameters: Threads,
+    threads: Vec<pthread_t>,
+}
+
+impl Units for HoldPthread {
+    type Parameters = Threads;
+
+    fn set_up(parameters: &Threads) -> Result<Self> {
+        parameters.needs_no_touch()?;
+        reserve_threads(parameters.most())?;
+        Ok(Self { parameters: *parameters, threads: Vec::with_capacity(parameters.most()) })
+    }
+
+    fn add(&mut self, count: usize) -> Result<()> {
+        for _ in 0..count {
+            self.threads.push(start(self.parameters.stack_bytes())?);
+        }
+        GATE.await_arrivals(self.threads.len());
+        Ok(())
+    }
+}
+
+extern "C" fn hold(_: *mut c_void) -> *mut c_void {
+    GATE.wait();
+    ptr::null_mut()
+}
+
+/// Starts one with such a stack.
+fn start(stack_bytes: usize) -> io::Result<pthread_t> {
+    let mut attributes = MaybeUninit::uninit();
+    let mut thread = MaybeUninit::uninit();
+    // SAFETY: the attributes are initialised by the first call, read by the others, and destroyed by the last. `hold` has the
+    // type that is asked for, lives as long as the program, and uses nothing of what it is given. The thread's name is taken
+    // only if the call that writes it succeeded.
+    unsafe {
+        libc::pthread_attr_init(attributes.as_mut_ptr());
+        if stack_bytes > 0 {
+            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack_bytes);
+        }
+        let error = libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), hold, ptr::null_mut());
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        if error == 0 { Ok(thread.assume_init()) } else { Err(io::Error::from_raw_os_error(error)) }
+    }
+}
+
+impl Drop for HoldPthread {
+    fn drop(&mut self) {
+        GATE.open();
+        for thread in self.threads.drain(..) {
+            // SAFETY: it was started by us, is joinable, and is joined once.
+            unsafe { libc::pthread_join(thread, ptr::null_mut()) };
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    harness::once::<Climb<HoldPthread>>(harness::name!())
+}

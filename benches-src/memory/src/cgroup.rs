@@ -1,0 +1,231 @@
+//! A memory cgroup of our own: what this process and its share of the kernel take, and nobody else's.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::thread;
+use std::time::Duration;
+
+/// Leftovers of runs that were killed are known by this and the number of a process that is no more.
+const PREFIX: &str = "tasks-beside-threads-";
+
+/// A child of the cgroup in which the process was started. The process is in it for as long as this lives.
+#[derive(Debug)]
+pub struct Cgroup {
+    folder: PathBuf,
+    home: PathBuf,
+    version: Version,
+}
+
+/// Which of the kernel's two interfaces to cgroups has the memory controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+impl Version {
+    fn usage_file(self) -> &'static str {
+        match self {
+            Version::One => "memory.usage_in_bytes",
+            Version::Two => "memory.current",
+        }
+    }
+}
+
+impl Cgroup {
+    /// Makes one, and moves this process into it. The error says why that cannot be, without naming any cgroup: their names
+    /// may hold a user's or a container's.
+    pub fn enter() -> Result<Self, String> {
+        let list = fs::read_to_string("/proc/self/cgroup").map_err(|error| format!("/proc/self/cgroup: {error}"))?;
+        let (home, version) = home(&list, Path::new("/sys/fs/cgroup"))?;
+        let mut refused = String::new();
+        for parent in parents(&home, version) {
+            match Self::below(parent, &home, version) {
+                Ok(cgroup) => return Ok(cgroup),
+                Err(reason) => refused = reason,
+            }
+        }
+        Err(refused)
+    }
+
+    fn below(parent: &Path, home: &Path, version: Version) -> Result<Self, String> {
+        const CURE: &str = "root can, and whoever owns the cgroup";
+        let refused = |error: io::Error| format!("no memory cgroup of its own could be made: {error} ({CURE})");
+        remove_leftovers(parent);
+        let folder = parent.join(format!("{PREFIX}{}", process::id()));
+        fs::create_dir(&folder).map_err(refused)?;
+        // From here on, leaving and removing is what dropping it does.
+        let cgroup = Self { folder, home: home.to_owned(), version };
+        if !cgroup.folder.join(version.usage_file()).is_file() {
+            return Err("the memory controller is not available to a child of this process's cgroup".to_owned());
+        }
+        move_to(&cgroup.folder).map_err(refused)?;
+        Ok(cgroup)
+    }
+
+    /// Everything that is charged to it: pages of user space, and what the kernel keeps for its threads.
+    pub fn total_bytes(&self) -> io::Result<u64> {
+        number(&fs::read_to_string(self.folder.join(self.version.usage_file()))?)
+    }
+
+    /// The kernel's part of that.
+    pub fn kernel_bytes(&self) -> io::Result<u64> {
+        match self.version {
+            Version::One => number(&fs::read_to_string(self.folder.join("memory.kmem.usage_in_bytes"))?),
+            Version::Two => {
+                let text = fs::read_to_string(self.folder.join("memory.stat"))?;
+                number(text.lines().find_map(|line| line.strip_prefix("kernel ")).unwrap_or_default())
+            }
+        }
+    }
+
+    /// What it may still take before a limit of its own or of a cgroup above it binds; none where nothing limits it.
+    pub fn room_bytes(&self) -> Option<u64> {
+        let limit_file = match self.version {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        };
+        let left = |folder: &Path| {
+            let limit = number(&fs::read_to_string(folder.join(limit_file)).ok()?).ok()?;
+            let usage = number(&fs::read_to_string(folder.join(self.version.usage_file())).ok()?).ok()?;
+            Some(limit.saturating_sub(usage))
+        };
+        self.folder
+            .ancestors()
+            .map_while(|folder| folder.join(limit_file).is_file().then(|| left(folder)))
+            .flatten()
+            .min()
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // Whether or not we ever got in; and threads that have just ended may be in it for a moment longer.
+        let _ = move_to(&self.home);
+        for _ in 0..100 {
+            if fs::remove_dir(&self.folder).is_ok() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Where a process with this `/proc/self/cgroup` is, as far as memory is concerned.
+fn home(list: &str, root: &Path) -> Result<(PathBuf, Version), String> {
+    let below = |mount: PathBuf, path: &str| {
+        let path = path.trim_start_matches('/');
+        // In a container the path may be the one outside, while only what is inside is mounted.
+        if mount.join(path).join("cgroup.procs").is_file() { mount.join(path) } else { mount }
+    };
+    for line in list.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+        if controllers.split(',').any(|name| name == "memory") {
+            return Ok((below(root.join("memory"), path), Version::One));
+        }
+    }
+    let unified = list.lines().find_map(|line| line.strip_prefix("0::"));
+    match unified {
+        Some(path) if root.join("cgroup.controllers").is_file() => Ok((below(root.to_owned(), path), Version::Two)),
+        _ => Err("this system has no memory cgroups".to_owned()),
+    }
+}
+
+/// Where a child could be made. In version two a cgroup that holds processes cannot give its children a memory controller,
+/// so that a sibling must do.
+fn parents(home: &Path, version: Version) -> Vec<&Path> {
+    match version {
+        Version::One => vec![home],
+        Version::Two => [Some(home), home.parent()].into_iter().flatten().collect(),
+    }
+}
+
+/// Removes what runs left behind that were killed. Nothing is lost if that fails.
+fn remove_leftovers(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
+        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+fn move_to(folder: &Path) -> io::Result<()> {
+    fs::write(folder.join("cgroup.procs"), process::id().to_string())
+}
+
+fn number(text: &str) -> io::Result<u64> {
+    text.trim().parse().map_err(|_| io::Error::other(format!("{text:?} is no number")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that looks like a cgroup to us, although no kernel stands behind it.
+    fn pretended(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn the_memory_controller_is_found_in_both_versions() {
+        let one = pretended(&[("memory/a/b/cgroup.procs", "")]);
+        let both = "9:name=systemd:/x\n4:cpu,memory:/a/b\n0::/z\n";
+        assert_eq!(home(both, one.path()).unwrap(), (one.path().join("memory/a/b"), Version::One));
+        let two = pretended(&[("cgroup.controllers", "memory"), ("user/cgroup.procs", "")]);
+        assert_eq!(home("0::/user\n", two.path()).unwrap(), (two.path().join("user"), Version::Two));
+        assert_eq!(home("0::/of/the/host\n", two.path()).unwrap(), (two.path().to_owned(), Version::Two));
+        assert_eq!(home("1:cpu:/\n", two.path()).unwrap_err(), "this system has no memory cgroups");
+    }
+
+    #[test]
+    fn a_child_without_a_memory_controller_is_not_kept_and_nothing_is_said_of_its_name() {
+        let folder = pretended(&[("cgroup.procs", "")]);
+        let error = Cgroup::below(folder.path(), folder.path(), Version::Two).unwrap_err();
+        assert_eq!(error, "the memory controller is not available to a child of this process's cgroup");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let missing = folder.path().join("secret");
+        let error = Cgroup::below(&missing, &missing, Version::One).unwrap_err();
+        assert!(error.contains("could be made") && error.contains("root can") && !error.contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not() {
+        let mut ended = process::Command::new("true").spawn().unwrap();
+        let dead = ended.id();
+        ended.wait().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let names =
+            [format!("{PREFIX}{dead}"), format!("{PREFIX}{}", process::id()), format!("{PREFIX}x"), "other".into()];
+        names.iter().for_each(|name| fs::create_dir(folder.path().join(name)).unwrap());
+        remove_leftovers(folder.path());
+        let left: Vec<bool> = names.iter().map(|name| folder.path().join(name).exists()).collect();
+        assert_eq!(left, [false, true, true, true]);
+    }
+
+    #[test]
+    fn the_narrowest_limit_counts() {
+        let files = [
+            ("memory.max", "1000"),
+            ("memory.current", "400"),
+            ("a/memory.max", "max"),
+            ("a/memory.current", "300"),
+            ("a/b/memory.max", "900"),
+            ("a/b/memory.current", "200"),
+        ];
+        let folder = pretended(&files);
+        let cgroup = Cgroup { folder: folder.path().join("a/b"), home: folder.path().into(), version: Version::Two };
+        assert_eq!(cgroup.room_bytes(), Some(600));
+        std::mem::forget(cgroup);
+    }
+}

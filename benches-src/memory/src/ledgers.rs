@@ -1,0 +1,232 @@
+//! The ledgers: everything that keeps account of this process's memory, read one after the other while nothing moves.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result};
+use observation::Measure;
+
+use crate::cgroup::Cgroup;
+use crate::heap;
+
+/// What was read at each count of units held.
+pub struct Ledgers {
+    cgroup: Result<Cgroup, String>,
+    available_at_start: u64,
+    held: Vec<f64>,
+    values: BTreeMap<&'static str, Vec<f64>>,
+    /// The kernel's caches by name, where /proc/slabinfo may be read.
+    caches: BTreeMap<String, Vec<f64>>,
+}
+
+/// Plain counts; all others are bytes.
+const COUNTS: [&str; 1] = ["heap_blocks"];
+
+const SLABINFO: &str = "/proc/slabinfo";
+
+/// Another of the kernel's caches must have grown by more than this, and by a fiftieth of all of them, to be told.
+const WORTH_TELLING_BYTES: f64 = 1e6;
+
+/// The kernel's caches that are always told, however little they grew.
+const CACHES: [&str; 6] = ["task_struct", "vm_area_struct", "anon_vma", "filp", "sock_inode_cache", "eventpoll_epi"];
+
+impl Ledgers {
+    /// Enters a cgroup of our own, if that can be, and makes room for so many readings: keeping them must not change what
+    /// they read.
+    pub fn open(readings: usize) -> Result<Self> {
+        let cgroup = Cgroup::enter();
+        let column = || Vec::with_capacity(readings);
+        let slabinfo = fs::read_to_string(SLABINFO).unwrap_or_default();
+        let mut ledgers = Self {
+            cgroup,
+            available_at_start: 0,
+            held: column(),
+            values: BTreeMap::new(),
+            caches: caches(&slabinfo).into_iter().map(|(name, _)| (name.to_owned(), column())).collect(),
+        };
+        let names = ledgers.read()?.into_iter().map(|(name, _)| name);
+        ledgers.values = names.map(|name| (name, column())).collect();
+        ledgers.available_at_start = available_bytes()?;
+        Ok(ledgers)
+    }
+
+    /// Reads them all, while so many units are held.
+    pub fn note(&mut self, held: usize) -> Result<()> {
+        for (name, value) in self.read()? {
+            self.values.get_mut(name).expect("the same names every time").push(value);
+        }
+        for (name, bytes) in caches(&fs::read_to_string(SLABINFO).unwrap_or_default()) {
+            if let Some(values) = self.caches.get_mut(name) {
+                values.push(bytes as f64);
+            }
+        }
+        self.held.push(held as f64);
+        Ok(())
+    }
+
+    fn read(&self) -> Result<Vec<(&'static str, f64)>> {
+        // First of all, since reading the others takes some heap for itself.
+        let (heap_bytes, heap_blocks) = (heap::bytes(), heap::blocks());
+        count_what_is_pending();
+        let [rollup, status, system] = ["/proc/self/smaps_rollup", "/proc/self/status", MEMINFO].map(Fields::of);
+        let (rollup, status, system) = (rollup?, status?, system?);
+        let available = self.available_at_start as f64 - (system.bytes("MemAvailable")? + kept_by_cpus()) as f64;
+        let total = self.cgroup.as_ref().ok().map(Cgroup::total_bytes).transpose();
+        let kernel = self.cgroup.as_ref().ok().map(Cgroup::kernel_bytes).transpose();
+        let mut values = vec![
+            ("heap_bytes", heap_bytes as f64),
+            ("heap_blocks", heap_blocks as f64),
+            ("allocator_bytes", allocator_bytes() as f64),
+            ("resident_bytes", rollup.bytes("Pss")? as f64),
+            ("private_dirty_bytes", rollup.bytes("Private_Dirty")? as f64),
+            ("huge_page_bytes", rollup.bytes("AnonHugePages")? as f64),
+            ("virtual_bytes", status.bytes("VmSize")? as f64),
+            ("page_table_bytes", status.bytes("VmPTE")? as f64),
+            ("system_kernel_stack_bytes", system.bytes("KernelStack")? as f64),
+            ("system_slab_bytes", system.bytes("Slab")? as f64),
+            ("available_bytes", available),
+            ("total_bytes", total.context(CGROUP)?.map_or(available, |bytes| bytes as f64)),
+        ];
+        values.extend(kernel.context(CGROUP)?.map(|bytes| ("cgroup_kernel_bytes", bytes as f64)));
+        Ok(values)
+    }
+
+    /// What may still be taken before a quarter of the memory is all that is left.
+    pub fn room_bytes(&self) -> Result<u64> {
+        let system = Fields::of(MEMINFO)?;
+        let of_system = system.bytes("MemAvailable")?.saturating_sub(system.bytes("MemTotal")? / 4);
+        let of_cgroup = self.cgroup.as_ref().ok().and_then(Cgroup::room_bytes);
+        Ok(of_cgroup.map_or(of_system, |room| of_system.min(room / 4 * 3)))
+    }
+
+    /// Everything that was read, as measures.
+    pub fn measures(&self) -> BTreeMap<String, Measure> {
+        let measure = |name: &str, values: &Vec<f64>| {
+            let unit = if COUNTS.contains(&name) || name == "held" { "1" } else { "B" };
+            (name.to_owned(), Measure { unit: unit.to_owned(), values: values.clone() })
+        };
+        let mut measures: BTreeMap<_, _> = self.values.iter().map(|(name, values)| measure(name, values)).collect();
+        measures.extend([measure("held", &self.held)]);
+        let slab = grown(&self.values["system_slab_bytes"]);
+        for (name, values) in &self.caches {
+            let worth_telling = CACHES.contains(&name.as_str()) || grown(values) > WORTH_TELLING_BYTES.max(slab / 50.0);
+            if values.len() == self.held.len() && worth_telling {
+                measures.extend([measure(&format!("slab_{}_bytes", name.replace('-', "_")), values)]);
+            }
+        }
+        measures
+    }
+
+    /// The ledgers that this machine does not let us read, and why.
+    pub fn unavailable(&self) -> BTreeMap<String, String> {
+        let mut missing = BTreeMap::new();
+        if let Err(reason) = &self.cgroup {
+            missing.insert("cgroup_kernel_bytes".to_owned(), reason.clone());
+        }
+        if self.caches.is_empty() {
+            let reason = "/proc/slabinfo cannot be read here (root can)".to_owned();
+            missing.extend(CACHES.map(|cache| (format!("slab_{cache}_bytes"), reason.clone())));
+        }
+        missing
+    }
+
+    /// What there is to distrust about the total, and about what confirms it.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        if let Err(reason) = &self.cgroup {
+            doubts.push(format!(
+                "total by MemAvailable: the total is how far the system's available memory fell, since {reason}"
+            ));
+        }
+        if fs::File::open(ZONEINFO).is_err() {
+            doubts.push(format!("pages kept by CPUs: {ZONEINFO} cannot be read here (root can), so that free pages that a CPU keeps for itself count as taken, and taking them as taking nothing"));
+        }
+        doubts
+    }
+}
+
+const MEMINFO: &str = "/proc/meminfo";
+const ZONEINFO: &str = "/proc/zoneinfo";
+const CGROUP: &str = "cannot read this process's own cgroup";
+
+fn available_bytes() -> Result<u64> {
+    Ok(Fields::of(MEMINFO)?.bytes("MemAvailable")? + kept_by_cpus())
+}
+
+/// Free pages that each CPU keeps for itself, which nobody counts as available. Often there are a hundred MiB of them, and a
+/// process that takes those first would seem to take nothing. Only root may see them; 0 for everybody else.
+fn kept_by_cpus() -> u64 {
+    let text = fs::read_to_string(ZONEINFO).unwrap_or_default();
+    let pages = text.lines().filter_map(|line| line.trim_start().strip_prefix("count:")?.trim().parse::<u64>().ok());
+    pages.sum::<u64>() * rustix::param::page_size() as u64
+}
+
+fn grown(values: &[f64]) -> f64 {
+    values.last().zip(values.first()).map_or(0.0, |(last, first)| last - first)
+}
+
+/// The kernel counts its memory per CPU, and adds that up now and then. Root may ask it to do so now.
+fn count_what_is_pending() {
+    let _ = fs::read("/proc/sys/vm/stat_refresh");
+}
+
+/// What the C library's allocator holds of the system's memory, used or not.
+fn allocator_bytes() -> usize {
+    // SAFETY: mallinfo2 takes nothing and returns a plain struct; it locks each arena while it looks at it.
+    let info = unsafe { libc::mallinfo2() };
+    info.arena + info.hblkhd
+}
+
+/// Lines of a name, a colon, and a number of KiB.
+struct Fields {
+    path: &'static str,
+    text: String,
+}
+
+impl Fields {
+    fn of(path: &'static str) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+        Ok(Self { path, text })
+    }
+
+    fn bytes(&self, name: &str) -> Result<u64> {
+        let value = |line: &str| line.strip_prefix(name)?.strip_prefix(':')?.trim().strip_suffix(" kB")?.parse().ok();
+        let kib: Option<u64> = self.text.lines().find_map(value);
+        Ok(1024 * kib.with_context(|| format!("{} has no field {name} in kB", self.path))?)
+    }
+}
+
+/// Name and bytes of each of the kernel's caches, its free objects included: `name active objects size objects-per-slab
+/// pages-per-slab : tunables … : slabdata active-slabs slabs shared`.
+fn caches(slabinfo: &str) -> Vec<(&str, u64)> {
+    let page_bytes = rustix::param::page_size() as u64;
+    let numbers = slabinfo.lines().filter_map(|line| {
+        let (objects, slabs) = line.split_once(" : slabdata ")?;
+        let pages_per_slab: u64 = objects.split_whitespace().nth(5)?.parse().ok()?;
+        let slabs: u64 = slabs.split_whitespace().nth(1)?.parse().ok()?;
+        Some((objects.split_whitespace().next()?, slabs * pages_per_slab * page_bytes))
+    });
+    numbers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_read_in_bytes_and_a_missing_one_is_named() {
+        let text = "Rss:              20 kB\nPss_Dirty:         4 kB\nPss:             12 kB\nName:\tx\n".to_owned();
+        let fields = Fields { path: "/proc/test", text };
+        assert_eq!(fields.bytes("Pss").unwrap(), 12 * 1024);
+        assert_eq!(fields.bytes("Size").unwrap_err().to_string(), "/proc/test has no field Size in kB");
+        assert!(fields.bytes("Name").is_err());
+    }
+
+    #[test]
+    fn caches_are_whole_slabs() {
+        let text = "slabinfo - version: 2.1\n# name <active_objs> …\n\
+            task_struct 108 110 5888 5 8 : tunables 0 0 0 : slabdata 22 22 0\n";
+        assert_eq!(caches(text), [("task_struct", 22 * 8 * rustix::param::page_size() as u64)]);
+        assert_eq!(caches(""), []);
+    }
+}

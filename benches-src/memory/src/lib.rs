@@ -1,0 +1,364 @@
+//! What the programs of this chapter share: one process holds more and more units, and after each step reads every ledger.
+
+mod cgroup;
+mod heap;
+mod ledgers;
+
+use std::collections::BTreeMap;
+use std::future::{Future, pending, poll_fn};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex};
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use harness::{Once, Placement, Unavailable};
+use observation::Measure;
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+use ledgers::Ledgers;
+
+/// What is held and counted: threads, tasks, futures, coroutines.
+pub trait Units: Sized {
+    /// What a reader can vary.
+    type Parameters: Args + Serialize + Held;
+
+    /// Everything that is there before the first unit.
+    fn set_up(parameters: &Self::Parameters) -> Result<Self>;
+
+    /// Holds so many more. Returns when each of them has started and touched what it touches.
+    fn add(&mut self, count: usize) -> Result<()>;
+
+    /// The size of one unit's future, taken outside of it.
+    fn future_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// What a tool of others reads at this count.
+    fn read_by_others(&self) -> Result<Vec<(&'static str, f64)>> {
+        Ok(Vec::new())
+    }
+}
+
+/// What all parameters say.
+pub trait Held {
+    /// Units held at the last and largest count.
+    fn most(&self) -> usize;
+
+    /// What each of them touches.
+    fn touch_bytes(&self) -> usize;
+}
+
+/// Counts at which the ledgers are read, evenly spaced.
+const COUNTS: usize = 8;
+
+/// One process that holds more and more units.
+pub struct Climb<U> {
+    most: usize,
+    touch_bytes: usize,
+    units: U,
+    // Dropped after the units: what they gave back was charged here.
+    ledgers: Ledgers,
+    read_by_others: BTreeMap<&'static str, Vec<f64>>,
+    doubts: Vec<String>,
+}
+
+impl<U: Units> Once for Climb<U> {
+    type Parameters = U::Parameters;
+
+    fn set_up(parameters: &U::Parameters, _: Placement) -> Result<Self> {
+        let ledgers = Ledgers::open(COUNTS)?;
+        let units = U::set_up(parameters)?;
+        let doubts = ledgers.doubts();
+        let (most, touch_bytes) = (parameters.most(), parameters.touch_bytes());
+        Ok(Self { most, touch_bytes, units, ledgers, read_by_others: BTreeMap::new(), doubts })
+    }
+
+    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
+        // What a unit takes is known after the first step; before, it is at least what it touches.
+        let (mut held, mut bytes_per_unit) = (0, self.touch_bytes as u64);
+        for step in 1..=COUNTS {
+            let next = self.most * step / COUNTS;
+            let before = self.ledgers.room_bytes()?;
+            let added = if before > bytes_per_unit * (next - held) as u64 {
+                self.units.add(next - held)
+            } else {
+                Err(Unavailable::because("a quarter of the memory is to stay free"))
+            };
+            if let Err(error) = added {
+                self.stopped(held, error)?;
+                break;
+            }
+            self.doubts.extend(settle());
+            self.ledgers.note(next)?;
+            for (name, bytes) in self.units.read_by_others()? {
+                self.read_by_others.entry(name).or_default().push(bytes);
+            }
+            bytes_per_unit = before.saturating_sub(self.ledgers.room_bytes()?) / (next - held) as u64;
+            held = next;
+        }
+        let mut measures = self.ledgers.measures();
+        let bytes = |name: &str, values| (name.to_owned(), Measure { unit: "B".to_owned(), values });
+        measures.extend(self.units.future_bytes().map(|size| bytes("future_bytes", vec![size as f64])));
+        measures.extend(self.read_by_others.iter().map(|(name, values)| bytes(name, values.clone())));
+        Ok(measures)
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        self.doubts.clone()
+    }
+
+    fn unavailable(&self) -> BTreeMap<String, String> {
+        self.ledgers.unavailable()
+    }
+}
+
+impl<U: Units> Climb<U> {
+    /// What was counted so far stands, with a doubt; without anything to show for it the error stands.
+    fn stopped(&mut self, held: usize, error: anyhow::Error) -> Result<()> {
+        if held == 0 {
+            return Err(error);
+        }
+        self.doubts.push(format!("fewer units: {held} were held instead of {}; then: {error:#}", self.most));
+        Ok(())
+    }
+}
+
+/// Waits until no other thread of this process runs: all units are blocked or pending.
+fn settle() -> Option<String> {
+    const WINDOW: Duration = Duration::from_millis(2);
+    const QUIET_NS: i64 = 100_000;
+    const WINDOWS_AT_MOST: usize = 1000;
+    let mut before = cpu_ns_of_others();
+    let quiet = |_: &usize| {
+        thread::sleep(WINDOW);
+        let now = cpu_ns_of_others();
+        now - std::mem::replace(&mut before, now) < QUIET_NS
+    };
+    let found = (0..WINDOWS_AT_MOST).find(quiet);
+    found.is_none().then(|| "not idle: units were still running when the ledgers were read".to_owned())
+}
+
+fn cpu_ns_of_others() -> i64 {
+    let ns = |clock| {
+        let time = clock_gettime(clock);
+        time.tv_sec * 1_000_000_000 + time.tv_nsec
+    };
+    ns(ClockId::ProcessCPUTime) - ns(ClockId::ThreadCPUTime)
+}
+
+/// What each unit writes to while it is held: only these sizes, since a future's memory is part of its type.
+pub const TOUCHES: [usize; 4] = [0, 4096, 16_384, 65_536];
+
+/// The same function for the size that was asked for: `by_touch!(touch_bytes, hold)` is one of `hold::<0>`, `hold::<4096>` …
+#[macro_export]
+macro_rules! by_touch {
+    ($bytes:expr, $($function:tt)+) => {
+        match $bytes {
+            0 => $($function)+::<0>,
+            4096 => $($function)+::<4096>,
+            16_384 => $($function)+::<16_384>,
+            _ => $($function)+::<65_536>,
+        }
+    };
+}
+
+/// Reads one of these sizes from the command line.
+pub fn touch_bytes(text: &str) -> Result<usize, String> {
+    let known = text.parse().ok().filter(|bytes| TOUCHES.contains(bytes));
+    known.ok_or_else(|| format!("one of {TOUCHES:?}"))
+}
+
+/// Writes a byte in each page.
+#[inline]
+pub fn touch(own: &mut [u8]) {
+    const PAGE_BYTES: usize = 4096;
+    black_box(&mut *own).iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = byte.wrapping_add(1));
+}
+
+/// The parameters of tasks, and of whatever else has no stack.
+#[derive(Args, Serialize, Clone, Copy)]
+pub struct Tasks {
+    /// Tasks held at the last of eight evenly spaced counts
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(8..=10_000_000))]
+    most: u64,
+    /// What each writes to in its future's own memory, a byte in each page
+    #[arg(long, default_value_t = 0, value_parser = touch_bytes)]
+    pub touch_bytes: usize,
+}
+
+impl Held for Tasks {
+    fn most(&self) -> usize {
+        self.most as usize
+    }
+
+    fn touch_bytes(&self) -> usize {
+        self.touch_bytes
+    }
+}
+
+/// The parameters of threads.
+#[derive(Args, Serialize, Clone, Copy)]
+pub struct Threads {
+    /// Threads held at the last of eight evenly spaced counts
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(8..=1_000_000))]
+    most: u64,
+    /// The stack that each is given; 0 means the standard library's default
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1 << 30))]
+    stack_bytes: u64,
+    /// What each writes to on its own stack, a byte in each page
+    #[arg(long, default_value_t = 0, value_parser = touch_bytes)]
+    pub touch_bytes: usize,
+}
+
+impl Held for Threads {
+    fn most(&self) -> usize {
+        self.most as usize
+    }
+
+    fn touch_bytes(&self) -> usize {
+        self.touch_bytes
+    }
+}
+
+impl Threads {
+    /// The beginning of a thread with such a stack.
+    pub fn builder(&self) -> thread::Builder {
+        let builder = thread::Builder::new();
+        if self.stack_bytes == 0 { builder } else { builder.stack_size(self.stack_bytes as usize) }
+    }
+
+    /// The size of that stack; 0 still means a default, here the C library's.
+    pub fn stack_bytes(&self) -> usize {
+        self.stack_bytes as usize
+    }
+
+    /// Refuses to touch anything, in programs that do not.
+    pub fn needs_no_touch(&self) -> Result<()> {
+        ensure!(self.touch_bytes == 0, "this program's threads touch nothing");
+        Ok(())
+    }
+
+    /// Refuses what would run over the stack's end.
+    pub fn check(&self) -> Result<()> {
+        if self.stack_bytes == 0 { Ok(()) } else { fits(self.touch_bytes, self.stack_bytes as usize) }
+    }
+}
+
+/// The parameters of brigades, whose members each have a socket pair, which is two descriptors.
+#[derive(Args, Serialize, Clone, Copy)]
+pub struct Brigade {
+    /// Members held at the last of eight evenly spaced counts
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(8..=1_000_000))]
+    most: u64,
+}
+
+impl Held for Brigade {
+    fn most(&self) -> usize {
+        self.most as usize
+    }
+
+    fn touch_bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Refuses a stack that has no room for what is touched on it.
+pub fn fits(touch_bytes: usize, stack_bytes: usize) -> Result<()> {
+    const FOR_EVERYTHING_ELSE: usize = 16 << 10;
+    if stack_bytes < touch_bytes + FOR_EVERYTHING_ELSE {
+        return Err(Unavailable::because(format!("a stack of {stack_bytes} B has no room to touch {touch_bytes} B")));
+    }
+    Ok(())
+}
+
+/// Makes sure that `count` more mappings can be made of this process's memory.
+pub fn reserve_mappings(count: usize) -> Result<()> {
+    let path = "/proc/sys/vm/max_map_count";
+    let limit =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?.trim().parse::<usize>()?;
+    if limit < count + 200 {
+        let reason = format!(
+            "it needs {count} mappings and vm.max_map_count allows for {limit} (as root: sysctl vm.max_map_count)"
+        );
+        return Err(Unavailable::because(reason));
+    }
+    Ok(())
+}
+
+/// What threads wait at until they are all to leave.
+#[derive(Default)]
+pub struct Gate {
+    /// How many are here, and whether they may leave.
+    state: Mutex<(usize, bool)>,
+    arrived: Condvar,
+    opened: Condvar,
+}
+
+const UNPOISONED: &str = "nobody panics while holding it";
+
+impl Gate {
+    /// A closed one.
+    pub const fn new() -> Self {
+        Self { state: Mutex::new((0, false)), arrived: Condvar::new(), opened: Condvar::new() }
+    }
+
+    /// Says that one more is here, and waits until the gate opens.
+    pub fn wait(&self) {
+        let mut state = self.state.lock().expect(UNPOISONED);
+        state.0 += 1;
+        self.arrived.notify_one();
+        drop(self.opened.wait_while(state, |(_, open)| !*open).expect(UNPOISONED));
+    }
+
+    /// Waits until so many are here.
+    pub fn await_arrivals(&self, count: usize) {
+        let state = self.state.lock().expect(UNPOISONED);
+        drop(self.arrived.wait_while(state, |(here, _)| *here < count).expect(UNPOISONED));
+    }
+
+    /// Lets everybody go.
+    pub fn open(&self) {
+        self.state.lock().expect(UNPOISONED).1 = true;
+        self.opened.notify_all();
+    }
+}
+
+static STARTED: AtomicUsize = AtomicUsize::new(0);
+
+/// The unit of every program whose unit is a future: it touches what it is to touch, and waits for something that never comes.
+pub async fn hold<const TOUCH_BYTES: usize>() {
+    let mut own = [0; TOUCH_BYTES];
+    touch(&mut own);
+    started();
+    pending::<()>().await;
+    // It is here afterwards too, so that the future must keep it.
+    touch(&mut own);
+}
+
+/// Says that one more unit has come to where it waits.
+pub fn started() {
+    STARTED.fetch_add(1, Relaxed);
+}
+
+/// Waits, on a thread that has nothing to do with them, until so many have started.
+pub fn wait_until_started(count: usize) {
+    while STARTED.load(Relaxed) < count {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Lets others go first until so many have started.
+pub fn all_started(count: usize) -> impl Future<Output = ()> {
+    poll_fn(move |context| {
+        if STARTED.load(Relaxed) >= count {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+}
