@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex};
 use std::task::Poll;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -299,6 +299,9 @@ pub struct Gate {
     opened: Condvar,
 }
 
+/// How long to wait for one more unit to start. A thread for which some memory was refused may never do so.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 const UNPOISONED: &str = "nobody panics while holding it";
 
 impl Gate {
@@ -316,9 +319,14 @@ impl Gate {
     }
 
     /// Waits until so many are here.
-    pub fn await_arrivals(&self, count: usize) {
-        let state = self.state.lock().expect(UNPOISONED);
-        drop(self.arrived.wait_while(state, |(here, _)| *here < count).expect(UNPOISONED));
+    pub fn await_arrivals(&self, count: usize) -> Result<()> {
+        let mut state = self.state.lock().expect(UNPOISONED);
+        while state.0 < count {
+            let here = state.0;
+            state = self.arrived.wait_timeout_while(state, PATIENCE, |(now, _)| *now == here).expect(UNPOISONED).0;
+            ensure!(state.0 > here, "only {here} of {count} threads came to where they wait");
+        }
+        Ok(())
     }
 
     /// Lets everybody go.
@@ -346,8 +354,17 @@ pub fn started() {
 }
 
 /// Waits, on a thread that has nothing to do with them, until so many have started.
-pub fn wait_until_started(count: usize) {
-    while STARTED.load(Relaxed) < count {
+pub fn wait_until_started(count: usize) -> Result<()> {
+    let (mut last, mut since) = (0, Instant::now());
+    loop {
+        let now = STARTED.load(Relaxed);
+        if now >= count {
+            return Ok(());
+        }
+        if now > last {
+            (last, since) = (now, Instant::now());
+        }
+        ensure!(since.elapsed() < PATIENCE, "only {now} of {count} came to where they wait");
         thread::sleep(Duration::from_millis(1));
     }
 }

@@ -31,8 +31,7 @@ impl Units for HoldPthread {
         for _ in 0..count {
             self.threads.push(start(self.parameters.stack_bytes())?);
         }
-        GATE.await_arrivals(self.threads.len());
-        Ok(())
+        GATE.await_arrivals(self.threads.len())
     }
 }
 

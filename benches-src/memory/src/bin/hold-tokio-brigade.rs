@@ -39,8 +39,7 @@ impl Units for HoldTokioBrigade {
             self.runtime.spawn(future);
         }
         self.held += count;
-        wait_until_started(self.held);
-        Ok(())
+        wait_until_started(self.held)
     }
 
     fn future_bytes(&self) -> Option<usize> {

@@ -1,0 +1,316 @@
+//! Every program of the chapter is run as a reader would run it, and its ledgers are checked against what is known.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard};
+
+use observation::Observation;
+
+const THREADS: [&str; 2] = [env!("CARGO_BIN_EXE_hold-thread"), env!("CARGO_BIN_EXE_hold-pthread")];
+const TASKS: [&str; 4] = [
+    env!("CARGO_BIN_EXE_hold-tokio"),
+    env!("CARGO_BIN_EXE_hold-smol"),
+    env!("CARGO_BIN_EXE_hold-executor"),
+    env!("CARGO_BIN_EXE_hold-future"),
+];
+const BRIGADES: [&str; 2] = [env!("CARGO_BIN_EXE_hold-thread-brigade"), env!("CARGO_BIN_EXE_hold-tokio-brigade")];
+const COROUTINE: &str = env!("CARGO_BIN_EXE_hold-coroutine");
+
+/// What each of them must say, wherever it runs.
+const LEDGERS: [&str; 12] = [
+    "heap_bytes",
+    "heap_blocks",
+    "allocator_bytes",
+    "resident_bytes",
+    "private_dirty_bytes",
+    "huge_page_bytes",
+    "virtual_bytes",
+    "page_table_bytes",
+    "system_kernel_stack_bytes",
+    "system_slab_bytes",
+    "available_bytes",
+    "total_bytes",
+];
+
+/// Tests that look at what is left of a cgroup must not run beside those that make one.
+static CGROUPS: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    CGROUPS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn seen(output: Output) -> Observation {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn observe(program: &str, flags: &[&str]) -> Observation {
+    seen(Command::new(program).args(flags).arg("--json").output().unwrap())
+}
+
+/// What a shell does before it becomes the program.
+fn observe_after(preparation: &str, program: &str, flags: &str) -> Observation {
+    let command = format!("{preparation}; exec {program} {flags} --json");
+    seen(Command::new("sh").args(["-c", &command]).output().unwrap())
+}
+
+/// What a unit adds to a ledger, from the first count to the last.
+fn per_unit(seen: &Observation, ledger: &str) -> f64 {
+    let grown = |name: &str| {
+        let values = &seen.measures[name].values;
+        values.last().unwrap() - values.first().unwrap()
+    };
+    grown(ledger) / grown("held")
+}
+
+fn is_root() -> bool {
+    fs::read("/proc/slabinfo").is_ok()
+}
+
+fn has_cgroup(seen: &Observation) -> bool {
+    seen.measures.contains_key("cgroup_kernel_bytes")
+}
+
+#[test]
+fn every_ledger_is_read_at_eight_evenly_spaced_counts() {
+    let _alone = alone();
+    for program in THREADS.iter().chain(&TASKS).chain(&BRIGADES).chain([&COROUTINE]) {
+        let seen = observe(program, &["--most", "80"]);
+        let held: Vec<f64> = (1..=8).map(|step| f64::from(10 * step)).collect();
+        assert_eq!((seen.measures["held"].values.as_slice(), seen.measures["held"].unit.as_str()), (&held[..], "1"));
+        for ledger in LEDGERS {
+            assert_eq!(seen.measures[ledger].values.len(), 8, "{program} {ledger}");
+            assert_eq!(seen.measures[ledger].unit, if ledger == "heap_blocks" { "1" } else { "B" });
+        }
+        for cache in ["task_struct", "vm_area_struct", "anon_vma", "filp", "sock_inode_cache", "eventpoll_epi"] {
+            let name = format!("slab_{cache}_bytes");
+            let missing = seen.unavailable.get(&name).is_some_and(|reason| reason.contains("/proc/slabinfo"));
+            assert_ne!(seen.measures.contains_key(&name), missing, "{program} {name}");
+        }
+        assert!(seen.samples.is_empty(), "what links the counting allocator is not timed");
+    }
+}
+
+#[test]
+fn a_future_is_as_large_as_it_says_and_a_task_adds_what_is_explained() {
+    let _alone = alone();
+    for touch in [0, 4096] {
+        let flags = ["--most", "800", "--touch-bytes", &touch.to_string()];
+        let [tokio, _, executor, future] = TASKS.map(|program| {
+            let seen = observe(program, &flags);
+            assert_eq!(seen.measures["future_bytes"].values, [f64::from(touch + 1)], "a byte says where it is");
+            per_unit(&seen, "heap_bytes")
+        });
+        let size = f64::from(touch + 1);
+        assert!((0.0..0.2).contains(&(future - size)), "nothing but the box of each step: {future}");
+        assert!(executor - size <= 64.0, "our executor adds {} bytes", executor - size);
+        // Without optimisation it boxes what is larger than 2 KiB.
+        let cell = if touch > 2048 && cfg!(debug_assertions) { tokio - size } else { tokio };
+        assert_eq!(cell % 128.0, 0.0, "tokio's cell is a multiple of 128 bytes, not {cell}");
+        assert!(tokio - size <= 256.0, "tokio adds {} bytes", tokio - size);
+    }
+}
+
+#[test]
+fn a_thread_has_a_stack_in_the_kernel_and_the_address_space_it_asked_for() {
+    let _alone = alone();
+    for program in THREADS {
+        let seen = observe(program, &["--most", "800", "--stack-bytes", "1048576"]);
+        let virtual_bytes = per_unit(&seen, "virtual_bytes");
+        assert!((1048576.0..1.5 * 1048576.0).contains(&virtual_bytes), "{program}: {virtual_bytes}");
+        assert!(per_unit(&seen, "resident_bytes") < 65536.0, "what is not touched is not resident");
+        assert!(per_unit(&seen, "system_kernel_stack_bytes") > 4096.0, "{program}");
+    }
+}
+
+#[test]
+fn what_is_touched_is_resident() {
+    let _alone = alone();
+    for program in [THREADS[0], TASKS[0], TASKS[2], TASKS[3]] {
+        let resident =
+            |touch: &str| per_unit(&observe(program, &["--most", "400", "--touch-bytes", touch]), "resident_bytes");
+        let more = resident("65536") - resident("0");
+        assert!((0.9 * 65536.0..1.2 * 65536.0).contains(&more), "{program}: {more}");
+    }
+}
+
+#[test]
+fn user_space_and_kernel_make_the_total_of_the_cgroup() {
+    let _alone = alone();
+    let seen = observe(THREADS[0], &["--most", "2000"]);
+    if has_cgroup(&seen) {
+        let parts = per_unit(&seen, "resident_bytes") + per_unit(&seen, "cgroup_kernel_bytes");
+        let whole = per_unit(&seen, "total_bytes");
+        assert!((parts / whole - 1.0).abs() < 0.1, "{parts} of {whole}");
+        assert!(per_unit(&seen, "cgroup_kernel_bytes") > 16384.0, "the kernel's side is charged too");
+    }
+}
+
+#[test]
+fn pmap_sees_the_same() {
+    let _alone = alone();
+    let seen = observe(env!("CARGO_BIN_EXE_tool-pmap"), &["--most", "800"]);
+    if let Some(reason) = seen.unavailable.get("elapsed") {
+        assert_eq!(reason, "pmap is not installed; on Debian: apt-get install procps");
+        return;
+    }
+    for ledger in ["resident_bytes", "virtual_bytes"] {
+        let ratio = per_unit(&seen, &format!("pmap_{ledger}")) / per_unit(&seen, ledger);
+        assert!((0.98..=1.02).contains(&ratio), "{ledger}: {ratio}");
+    }
+}
+
+#[test]
+fn sizes_of_futures_are_those_of_their_buffers_and_a_little_more() {
+    let seen = observe(env!("CARGO_BIN_EXE_future-sizes"), &[]);
+    let size = |name: &str| seen.measures[&format!("{name}_bytes")].values[0];
+    assert_eq!(size("empty"), 1.0);
+    assert!(size("read_1_kib") > 1024.0 && size("read_1_kib") < 1024.0 + 256.0);
+    assert!(size("read_16_kib") > 16384.0 && size("boxed") < 64.0);
+    assert!(size("timeout") > size("read_1_kib"));
+    assert!(seen.measures.values().all(|measure| measure.unit == "B"));
+}
+
+#[test]
+fn without_a_cgroup_available_memory_stands_in_and_that_is_said() {
+    let _alone = alone();
+    let (_folder, program) = for_nobody();
+    let mut command = Command::new(&program);
+    command.args(["--most", "80", "--json"]);
+    let seen = seen(if is_root() { as_nobody(&mut command) } else { &mut command }.output().unwrap());
+    if has_cgroup(&seen) {
+        return; // This user owns a cgroup, which is fine.
+    }
+    assert!(seen.doubts.iter().any(|doubt| doubt.starts_with("total by MemAvailable: ")), "{:?}", seen.doubts);
+    assert_eq!(seen.measures["total_bytes"].values, seen.measures["available_bytes"].values);
+    assert!(seen.unavailable.contains_key("cgroup_kernel_bytes"));
+    let list = fs::read_to_string("/proc/self/cgroup").unwrap();
+    for path in list.lines().filter_map(|line| line.rsplit(':').next()).filter(|path| path.len() > 1) {
+        assert!(!format!("{seen:?}").contains(path), "the name of a cgroup is nobody's business");
+    }
+}
+
+#[test]
+fn under_pressure_a_climb_stops_and_tells_what_it_has() {
+    let _alone = alone();
+    let Some(limited) = Limited::to(48 << 20) else { return };
+    let enter = format!("echo $$ > {}/cgroup.procs", limited.0.display());
+    let seen = observe_after(&enter, THREADS[0], "--most 4000");
+    let held = &seen.measures["held"].values;
+    assert!((1..8).contains(&held.len()), "{held:?}");
+    assert!(LEDGERS.iter().all(|ledger| seen.measures[*ledger].values.len() == held.len()));
+    let doubt = seen.doubts.iter().find(|doubt| doubt.starts_with("fewer units: ")).unwrap();
+    assert!(doubt.contains("a quarter of the memory is to stay free"), "{doubt}");
+}
+
+#[test]
+fn what_never_fits_is_not_begun() {
+    let most = ["--most", "10000000", "--touch-bytes", "65536"];
+    let reason = &observe(TASKS[0], &most).unavailable["elapsed"];
+    assert_eq!(reason, "a quarter of the memory is to stay free");
+}
+
+#[test]
+fn a_thread_that_is_refused_ends_the_climb_and_nothing_is_lost() {
+    let _alone = alone();
+    if !is_root() {
+        return; // The limit counts all threads of a user, and only root can be one that has none.
+    }
+    let (_folder, program) = for_nobody();
+    let mut limited = Command::new("prlimit");
+    limited.arg("--nproc=300:").arg(&program).args(["--most", "800", "--json"]);
+    let seen = seen(as_nobody(&mut limited).output().unwrap());
+    assert_eq!(seen.measures["held"].values, [100.0, 200.0]);
+    assert!(seen.doubts.iter().any(|doubt| doubt.starts_with("fewer units: 200 were held")), "{:?}", seen.doubts);
+}
+
+#[test]
+fn a_killed_run_leaves_no_cgroup_that_the_next_does_not_remove() {
+    let _alone = alone();
+    if !has_cgroup(&observe(THREADS[0], &["--most", "8"])) {
+        return;
+    }
+    assert_eq!(leftovers(), [] as [PathBuf; 0], "a run removes its own");
+    let killed = Command::new(THREADS[0]).args(["--most", "80", "--command", "kill -9 {pid}"]).output().unwrap();
+    assert!(!killed.status.success());
+    assert_eq!(leftovers().len(), 1, "nobody was left to remove it");
+    observe(THREADS[0], &["--most", "8"]);
+    assert_eq!(leftovers(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    for (program, flags, reason) in [
+        (THREADS[0], ["--stack-bytes", "65536", "--touch-bytes", "65536"], "has no room to touch 65536 B"),
+        (THREADS[0], ["--most", "1000000", "--touch-bytes", "0"], "it needs 1000000 threads"),
+        (COROUTINE, ["--most", "10000000", "--touch-bytes", "0"], "mappings"),
+        (BRIGADES[1], ["--most", "1000000", "--placement", "free"], "file descriptors"),
+    ] {
+        let seen = observe(program, &flags);
+        assert!(seen.unavailable["elapsed"].contains(reason), "{program}: {:?}", seen.unavailable);
+    }
+    let output = Command::new(TASKS[0]).args(["--touch-bytes", "5"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("one of [0, 4096, 16384, 65536]"), "{output:?}");
+}
+
+#[test]
+fn nobody_else_links_the_counting_allocator() {
+    let benches = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for entry in fs::read_dir(benches).unwrap() {
+        let manifest = entry.unwrap().path().join("Cargo.toml");
+        let Ok(text) = fs::read_to_string(&manifest) else { continue };
+        assert!(!text.contains("\"../memory\""), "{} links it", manifest.display());
+    }
+}
+
+/// A copy of a program where anybody may run it, for as long as the folder lives.
+fn for_nobody() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = folder.path().join("hold-thread");
+    fs::copy(THREADS[0], &program).unwrap();
+    (folder, program)
+}
+
+fn as_nobody(command: &mut Command) -> &mut Command {
+    const NOBODY: u32 = 65534;
+    command.uid(NOBODY).gid(NOBODY).current_dir("/")
+}
+
+/// A cgroup with a limit, made as the programs make theirs; none where that cannot be done.
+struct Limited(PathBuf);
+
+impl Limited {
+    fn to(bytes: u64) -> Option<Self> {
+        let list = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let path = list.lines().find_map(|line| line.split_once(":memory:")).map(|(_, path)| path.to_owned())?;
+        let folder = Path::new("/sys/fs/cgroup/memory").join(path.trim_start_matches('/'));
+        let limited = Self(folder.join(format!("limited-{}", std::process::id())));
+        fs::create_dir(&limited.0).ok()?;
+        fs::write(limited.0.join("memory.limit_in_bytes"), bytes.to_string()).ok()?;
+        Some(limited)
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// Cgroups of our programs, wherever they are.
+fn leftovers() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
+    while let Some(folder) = folders.pop() {
+        let below = fs::read_dir(folder).into_iter().flatten().flatten();
+        for path in below.map(|entry| entry.path()).filter(|path| path.is_dir()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with("tasks-beside-threads-") { found.push(path) } else { folders.push(path) }
+        }
+    }
+    found
+}
