@@ -152,7 +152,7 @@ fn cpu_ns_of_others() -> i64 {
 }
 
 /// What each unit writes to while it is held: only these sizes, since a future's memory is part of its type.
-pub const TOUCHES: [usize; 4] = [0, 4096, 16_384, 65_536];
+pub const TOUCHES: [usize; 5] = [0, 1024, 4096, 16_384, 65_536];
 
 /// The same function for the size that was asked for: `by_touch!(touch_bytes, hold)` is one of `hold::<0>`, `hold::<4096>` …
 #[macro_export]
@@ -160,6 +160,7 @@ macro_rules! by_touch {
     ($bytes:expr, $($function:tt)+) => {
         match $bytes {
             0 => $($function)+::<0>,
+            1024 => $($function)+::<1024>,
             4096 => $($function)+::<4096>,
             16_384 => $($function)+::<16_384>,
             _ => $($function)+::<65_536>,
