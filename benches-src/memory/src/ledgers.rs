@@ -196,17 +196,17 @@ impl Fields {
     }
 }
 
-/// Name and bytes of each of the kernel's caches, its free objects included: `name active objects size objects-per-slab
-/// pages-per-slab : tunables … : slabdata active-slabs slabs shared`.
+/// Each of the kernel's caches, with the bytes of its objects that are in use: `name objects-in-use objects size …`. A cache
+/// has free objects as well, of which an earlier process may have left many.
 fn caches(slabinfo: &str) -> Vec<(&str, u64)> {
-    let page_bytes = rustix::param::page_size() as u64;
-    let numbers = slabinfo.lines().filter_map(|line| {
-        let (objects, slabs) = line.split_once(" : slabdata ")?;
-        let pages_per_slab: u64 = objects.split_whitespace().nth(5)?.parse().ok()?;
-        let slabs: u64 = slabs.split_whitespace().nth(1)?.parse().ok()?;
-        Some((objects.split_whitespace().next()?, slabs * pages_per_slab * page_bytes))
+    let caches = slabinfo.lines().filter_map(|line| {
+        let mut fields = line.split_whitespace();
+        let name = fields.next()?;
+        let mut numbers = fields.map_while(|field| field.parse::<u64>().ok());
+        let (in_use, _, object_bytes) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        Some((name, in_use * object_bytes))
     });
-    numbers.collect()
+    caches.collect()
 }
 
 #[cfg(test)]
@@ -223,10 +223,10 @@ mod tests {
     }
 
     #[test]
-    fn caches_are_whole_slabs() {
+    fn caches_are_their_objects_in_use() {
         let text = "slabinfo - version: 2.1\n# name <active_objs> …\n\
             task_struct 108 110 5888 5 8 : tunables 0 0 0 : slabdata 22 22 0\n";
-        assert_eq!(caches(text), [("task_struct", 22 * 8 * rustix::param::page_size() as u64)]);
+        assert_eq!(caches(text), [("task_struct", 108 * 5888)]);
         assert_eq!(caches(""), []);
     }
 }

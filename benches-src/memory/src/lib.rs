@@ -1,24 +1,28 @@
 //! What the programs of this chapter share: one process holds more and more units, and after each step reads every ledger.
 
 mod cgroup;
+mod gate;
 mod heap;
 mod ledgers;
+mod parameters;
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending, poll_fn};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex};
 use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use harness::{Once, Placement, Unavailable};
 use observation::Measure;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
+
+pub use gate::Gate;
+pub use parameters::{Brigade, Held, Tasks, Threads, fits, reserve_mappings, touch_bytes};
 
 use ledgers::Ledgers;
 
@@ -42,15 +46,6 @@ pub trait Units: Sized {
     fn read_by_others(&self) -> Result<Vec<(&'static str, f64)>> {
         Ok(Vec::new())
     }
-}
-
-/// What all parameters say.
-pub trait Held {
-    /// Units held at the last and largest count.
-    fn most(&self) -> usize;
-
-    /// What each of them touches.
-    fn touch_bytes(&self) -> usize;
 }
 
 /// Counts at which the ledgers are read, evenly spaced.
@@ -113,7 +108,11 @@ impl<U: Units> Once for Climb<U> {
     }
 
     fn unavailable(&self) -> BTreeMap<String, String> {
-        self.ledgers.unavailable()
+        let mut missing = self.ledgers.unavailable();
+        if self.units.future_bytes().is_none() {
+            missing.insert("future_bytes".to_owned(), "such a unit has no future".to_owned());
+        }
+        missing
     }
 }
 
@@ -151,9 +150,6 @@ fn cpu_ns_of_others() -> i64 {
     ns(ClockId::ProcessCPUTime) - ns(ClockId::ThreadCPUTime)
 }
 
-/// What each unit writes to while it is held: only these sizes, since a future's memory is part of its type.
-pub const TOUCHES: [usize; 5] = [0, 1024, 4096, 16_384, 65_536];
-
 /// The same function for the size that was asked for: `by_touch!(touch_bytes, hold)` is one of `hold::<0>`, `hold::<4096>` …
 #[macro_export]
 macro_rules! by_touch {
@@ -168,12 +164,6 @@ macro_rules! by_touch {
     };
 }
 
-/// Reads one of these sizes from the command line.
-pub fn touch_bytes(text: &str) -> Result<usize, String> {
-    let known = text.parse().ok().filter(|bytes| TOUCHES.contains(bytes));
-    known.ok_or_else(|| format!("one of {TOUCHES:?}"))
-}
-
 /// Writes a byte in each page.
 #[inline]
 pub fn touch(own: &mut [u8]) {
@@ -181,161 +171,8 @@ pub fn touch(own: &mut [u8]) {
     black_box(&mut *own).iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = byte.wrapping_add(1));
 }
 
-/// The parameters of tasks, and of whatever else has no stack.
-#[derive(Args, Serialize, Clone, Copy)]
-pub struct Tasks {
-    /// Tasks held at the last of eight evenly spaced counts
-    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(8..=10_000_000))]
-    most: u64,
-    /// What each writes to in its future's own memory, a byte in each page
-    #[arg(long, default_value_t = 0, value_parser = touch_bytes)]
-    pub touch_bytes: usize,
-}
-
-impl Held for Tasks {
-    fn most(&self) -> usize {
-        self.most as usize
-    }
-
-    fn touch_bytes(&self) -> usize {
-        self.touch_bytes
-    }
-}
-
-/// The parameters of threads.
-#[derive(Args, Serialize, Clone, Copy)]
-pub struct Threads {
-    /// Threads held at the last of eight evenly spaced counts
-    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(8..=1_000_000))]
-    most: u64,
-    /// The stack that each is given; 0 means the standard library's default
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1 << 30))]
-    stack_bytes: u64,
-    /// What each writes to on its own stack, a byte in each page
-    #[arg(long, default_value_t = 0, value_parser = touch_bytes)]
-    pub touch_bytes: usize,
-}
-
-impl Held for Threads {
-    fn most(&self) -> usize {
-        self.most as usize
-    }
-
-    fn touch_bytes(&self) -> usize {
-        self.touch_bytes
-    }
-}
-
-impl Threads {
-    /// The beginning of a thread with such a stack.
-    pub fn builder(&self) -> thread::Builder {
-        let builder = thread::Builder::new();
-        if self.stack_bytes == 0 { builder } else { builder.stack_size(self.stack_bytes as usize) }
-    }
-
-    /// The size of that stack; 0 still means a default, here the C library's.
-    pub fn stack_bytes(&self) -> usize {
-        self.stack_bytes as usize
-    }
-
-    /// Refuses to touch anything, in programs that do not.
-    pub fn needs_no_touch(&self) -> Result<()> {
-        ensure!(self.touch_bytes == 0, "this program's threads touch nothing");
-        Ok(())
-    }
-
-    /// Refuses what would run over the stack's end.
-    pub fn check(&self) -> Result<()> {
-        if self.stack_bytes == 0 { Ok(()) } else { fits(self.touch_bytes, self.stack_bytes as usize) }
-    }
-}
-
-/// The parameters of brigades, whose members each have a socket pair, which is two descriptors.
-#[derive(Args, Serialize, Clone, Copy)]
-pub struct Brigade {
-    /// Members held at the last of eight evenly spaced counts
-    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(8..=1_000_000))]
-    most: u64,
-}
-
-impl Held for Brigade {
-    fn most(&self) -> usize {
-        self.most as usize
-    }
-
-    fn touch_bytes(&self) -> usize {
-        0
-    }
-}
-
-/// Refuses a stack that has no room for what is touched on it.
-pub fn fits(touch_bytes: usize, stack_bytes: usize) -> Result<()> {
-    const FOR_EVERYTHING_ELSE: usize = 16 << 10;
-    if stack_bytes < touch_bytes + FOR_EVERYTHING_ELSE {
-        return Err(Unavailable::because(format!("a stack of {stack_bytes} B has no room to touch {touch_bytes} B")));
-    }
-    Ok(())
-}
-
-/// Makes sure that `count` more mappings can be made of this process's memory.
-pub fn reserve_mappings(count: usize) -> Result<()> {
-    let path = "/proc/sys/vm/max_map_count";
-    let limit =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?.trim().parse::<usize>()?;
-    if limit < count + 200 {
-        let reason = format!(
-            "it needs {count} mappings and vm.max_map_count allows for {limit} (as root: sysctl vm.max_map_count)"
-        );
-        return Err(Unavailable::because(reason));
-    }
-    Ok(())
-}
-
-/// What threads wait at until they are all to leave.
-#[derive(Default)]
-pub struct Gate {
-    /// How many are here, and whether they may leave.
-    state: Mutex<(usize, bool)>,
-    arrived: Condvar,
-    opened: Condvar,
-}
-
 /// How long to wait for one more unit to start. A thread for which some memory was refused may never do so.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-const UNPOISONED: &str = "nobody panics while holding it";
-
-impl Gate {
-    /// A closed one.
-    pub const fn new() -> Self {
-        Self { state: Mutex::new((0, false)), arrived: Condvar::new(), opened: Condvar::new() }
-    }
-
-    /// Says that one more is here, and waits until the gate opens.
-    pub fn wait(&self) {
-        let mut state = self.state.lock().expect(UNPOISONED);
-        state.0 += 1;
-        self.arrived.notify_one();
-        drop(self.opened.wait_while(state, |(_, open)| !*open).expect(UNPOISONED));
-    }
-
-    /// Waits until so many are here.
-    pub fn await_arrivals(&self, count: usize) -> Result<()> {
-        let mut state = self.state.lock().expect(UNPOISONED);
-        while state.0 < count {
-            let here = state.0;
-            state = self.arrived.wait_timeout_while(state, PATIENCE, |(now, _)| *now == here).expect(UNPOISONED).0;
-            ensure!(state.0 > here, "only {here} of {count} threads came to where they wait");
-        }
-        Ok(())
-    }
-
-    /// Lets everybody go.
-    pub fn open(&self) {
-        self.state.lock().expect(UNPOISONED).1 = true;
-        self.opened.notify_all();
-    }
-}
 
 static STARTED: AtomicUsize = AtomicUsize::new(0);
 
