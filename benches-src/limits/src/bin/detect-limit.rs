@@ -1,0 +1,88 @@
+//! One operation: one finding: units are added until something says no, and what said no is named once moving it alone has moved the ceiling.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use harness::{Once, Placement};
+use limits::{Detective, Order, guard, only_when_asked};
+use observation::Measure;
+use serde::Serialize;
+
+#[derive(Args, Serialize, Clone)]
+struct Parameters {
+    /// What is added
+    #[arg(long, value_enum, default_value_t)]
+    unit: Unit,
+    /// Whether to push this machine to the limit at all
+    #[arg(long, default_value_t = false, action = clap::ArgAction::Set)]
+    push: bool,
+    /// How many are added at most
+    #[arg(long, default_value_t = 1_000_000)]
+    most: u64,
+    /// A soft limit of descriptors for the pushed process alone, to see the detective at work; 0 for the hard one
+    #[arg(long, default_value_t = 0)]
+    nofile: u64,
+    /// Mappings that the pushed process makes before it begins, likewise
+    #[arg(long, default_value_t = 0)]
+    occupied_mappings: u64,
+}
+
+#[derive(ValueEnum, Serialize, Clone, Copy, Default)]
+#[serde(rename_all = "lowercase")]
+enum Unit {
+    /// A thread of the standard library
+    #[default]
+    Thread,
+    /// A thread of the C library
+    Pthread,
+    /// A thread with a socket pair
+    Brigade,
+}
+
+struct DetectLimit {
+    detective: Detective,
+    unavailable: BTreeMap<String, String>,
+}
+
+impl Once for DetectLimit {
+    type Parameters = Parameters;
+
+    fn set_up(parameters: &Parameters, _: Placement) -> Result<Self> {
+        only_when_asked(parameters.push)?;
+        let own = std::env::current_exe()?;
+        let climber = own.with_file_name(match parameters.unit {
+            Unit::Thread => "reach-thread",
+            Unit::Pthread => "reach-pthread",
+            Unit::Brigade => "reach-thread-brigade",
+        });
+        let units = serde_json::json!({ "stack_bytes": 65536, "second_stack": "none" });
+        let mut order = Order::new(parameters.most, &units)?;
+        order.nofile = (parameters.nofile > 0).then_some(parameters.nofile);
+        order.occupied_mappings = parameters.occupied_mappings;
+        Ok(Self { detective: Detective { climber, guardian: own, order }, unavailable: BTreeMap::new() })
+    }
+
+    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
+        let finding = self.detective.investigate().context("the detective was interrupted")?;
+        let (measures, unavailable) = finding.measures();
+        self.unavailable = unavailable;
+        Ok(measures)
+    }
+
+    fn unavailable(&self) -> BTreeMap<String, String> {
+        self.unavailable.clone()
+    }
+}
+
+fn main() -> ExitCode {
+    match guard() {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(error)) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+        None => harness::once::<DetectLimit>(harness::name!()),
+    }
+}

@@ -1,0 +1,262 @@
+//! The climb: adds one unit after the other until enough are alive, until memory runs short, or until something says no. Runs in
+//! a process of its own, which dies with the one that started it; what it has reached stands in a file, so that nothing is lost
+//! however it ends.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::ceilings::Needs;
+use crate::counted;
+use crate::machine::{Machine, Roots, tasks};
+
+/// What is raised one by one.
+pub trait Crowd: Sized {
+    /// What a reader can vary of it.
+    type Parameters: Args + Serialize + DeserializeOwned + Clone;
+
+    /// What one unit takes.
+    const NEEDS: Needs;
+
+    /// How many units are added between two looks at the memory that is left.
+    const STRIDE: u64 = 256;
+
+    /// Nobody yet.
+    fn start(parameters: &Self::Parameters) -> Result<Self>;
+
+    /// Adds one, which stays.
+    fn add(&mut self) -> io::Result<()>;
+
+    /// How many of those that were added are alive, as counted by themselves.
+    fn alive(&mut self, added: u64) -> Result<u64>;
+}
+
+/// What a climbing process is told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    /// Where the kernel's files lie.
+    pub roots: Roots,
+    /// How many to add.
+    pub most: u64,
+    /// A soft limit of descriptors for this process alone.
+    pub nofile: Option<u64>,
+    /// A soft limit of threads of this user, for this process alone.
+    pub nproc: Option<u64>,
+    /// Mappings that are made before anything is added.
+    pub occupied_mappings: u64,
+    /// A control group to climb in.
+    pub group: Option<PathBuf>,
+    /// Who started this process, and must outlive it.
+    pub parent: u32,
+    /// The parameters of the units.
+    pub parameters: serde_json::Value,
+}
+
+/// Why a climb came to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// As many as were asked for are alive.
+    Enough,
+    /// A quarter of the memory is kept free, and no more than that was left.
+    Memory,
+    /// Adding one failed, with this number of the system's errors, if it was one.
+    Refused(Option<i32>),
+    /// A panic ended the process, as the standard library's own threads do when their second stack cannot be made.
+    Aborted(Option<i32>),
+}
+
+/// What a climbing process uses of what can be limited.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    /// Its mappings.
+    pub mappings: u64,
+    /// Threads of the whole system.
+    pub tasks: u64,
+    /// Ids that can no longer be given, because they are smaller than where the kernel begins again.
+    pub ids_reserved: u64,
+    /// The largest id among its threads.
+    pub largest_id: u64,
+    /// Its descriptors.
+    pub descriptors: u64,
+    /// Threads in each control group, its own first.
+    pub in_groups: Vec<u64>,
+    /// How often each group has refused one.
+    pub refused_by_groups: Vec<u64>,
+    /// Bytes that could still be had.
+    pub memory_available: u64,
+}
+
+/// What a climbing process says when it has come to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Why it stopped.
+    pub end: End,
+    /// In the system's words.
+    pub said: String,
+    /// How many were added.
+    pub added: u64,
+    /// How many of them counted themselves.
+    pub alive: u64,
+    /// What it used before.
+    pub before: Used,
+    /// And when it stopped, with all of them alive.
+    pub after: Used,
+}
+
+/// The file in which a climb says how far it is: the count at the beginning, the report behind it.
+pub struct Ledger(File);
+
+impl Ledger {
+    const REPORT_AT: u64 = 32;
+
+    /// Of a file of its own.
+    pub fn new(file: File) -> Self {
+        Self(file)
+    }
+
+    /// Notes that so many were added.
+    pub fn note(&self, added: u64) -> io::Result<()> {
+        self.0.write_all_at(&added.to_le_bytes(), 0)
+    }
+
+    /// Notes the end.
+    pub fn report(&self, report: &Report) -> Result<()> {
+        Ok(self.0.write_all_at(&serde_json::to_vec(report)?, Self::REPORT_AT)?)
+    }
+
+    /// How many were added, and the report if there is one.
+    pub fn read(&self) -> Result<(u64, Option<Report>)> {
+        let mut added = [0; 8];
+        let length = self.0.metadata()?.len();
+        if length >= 8 {
+            self.0.read_exact_at(&mut added, 0)?;
+        }
+        let mut text = vec![0; length.saturating_sub(Self::REPORT_AT) as usize];
+        self.0.read_exact_at(&mut text, Self::REPORT_AT)?;
+        Ok((u64::from_le_bytes(added), serde_json::from_slice(&text).ok()))
+    }
+}
+
+impl Used {
+    /// What this process uses now.
+    pub fn read(roots: &Roots) -> Self {
+        let own = roots.proc.join("self");
+        let entries = |name: &str| fs::read_dir(own.join(name)).into_iter().flatten().flatten();
+        let maps = fs::read(own.join("maps")).unwrap_or_default();
+        let ids = entries("task").filter_map(|entry| entry.file_name().to_string_lossy().parse().ok());
+        let machine = Machine::read(roots);
+        let groups = machine.pids.unwrap_or_default();
+        Self {
+            mappings: maps.iter().filter(|byte| **byte == b'\n').count() as u64,
+            tasks: tasks(&roots.proc),
+            ids_reserved: machine.ids_reserved,
+            largest_id: ids.max().unwrap_or(0),
+            descriptors: entries("fd").count() as u64,
+            in_groups: groups.iter().map(|group| group.current).collect(),
+            refused_by_groups: groups.iter().map(|group| refusals(&group.folder)).collect(),
+            memory_available: machine.memory_available.known().unwrap_or(0),
+        }
+    }
+}
+
+fn refusals(group: &Path) -> u64 {
+    let events = fs::read_to_string(group.join("pids.events")).unwrap_or_default();
+    events.lines().find_map(|line| line.strip_prefix("max ")?.trim().parse().ok()).unwrap_or(0)
+}
+
+/// The whole life of a climbing process, which says everything in the ledger.
+pub fn climb<C: Crowd>(order: &Order, ledger: Ledger) -> Result<()> {
+    prepare(order)?;
+    let parameters = serde_json::from_value(order.parameters.clone()).context("in the order of a climb")?;
+    let ledger: &'static Ledger = Box::leak(Box::new(ledger));
+    let mut crowd = C::start(&parameters)?;
+    let before = Used::read(&order.roots);
+    report_panics(order.roots.clone(), before.clone(), ledger);
+    let mut added = 0;
+    let (end, said) = loop {
+        if added % C::STRIDE == 0 && Machine::read(&order.roots).memory_to_use().known() == Some(0) {
+            break (End::Memory, "no more than a quarter of the memory is free".to_owned());
+        }
+        if added == order.most {
+            break (End::Enough, String::new());
+        }
+        if let Err(error) = crowd.add() {
+            break (End::Refused(error.raw_os_error()), error.to_string());
+        }
+        added += 1;
+        ADDED.store(added, Ordering::Relaxed);
+        if C::NEEDS.ids > 0 || added % C::STRIDE == 0 {
+            ledger.note(added)?;
+        }
+    };
+    ledger.note(added)?;
+    let alive = crowd.alive(added)?;
+    // Nobody has left meanwhile, so everything is as it was when something said no.
+    let after = Used::read(&order.roots);
+    ledger.report(&Report { end, said, added, alive, before, after })?;
+    // Not taken down: the process ends, and all of them with it.
+    std::process::exit(0)
+}
+
+/// How many have been added, for whoever panics.
+static ADDED: AtomicU64 = AtomicU64::new(0);
+
+/// A thread of the standard library that cannot have its stack for signals panics before it runs anything, where a panic ends the
+/// process. What it knows then is all that anybody will know.
+fn report_panics(roots: Roots, before: Used, ledger: &'static Ledger) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let errno = io::Error::last_os_error().raw_os_error();
+        let said = panic.payload_as_str().unwrap_or("a panic").to_owned();
+        let added = ADDED.load(Ordering::Relaxed);
+        let after = Used::read(&roots);
+        let report = Report { end: End::Aborted(errno), said, added, alive: counted(), before: before.clone(), after };
+        let _ = ledger.report(&report);
+    }));
+}
+
+fn prepare(order: &Order) -> Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    ensure!(getppid().map(Pid::as_raw_pid) == Some(order.parent.cast_signed()), "whoever started this climb has ended");
+    // An abort is expected here, and nobody wants a picture of half the memory.
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: getrlimit(Resource::Core).maximum })?;
+    for (resource, soft) in [(Resource::Nofile, order.nofile), (Resource::Nproc, order.nproc)] {
+        if soft.is_some() {
+            let maximum = getrlimit(resource).maximum;
+            setrlimit(resource, Rlimit { current: soft, maximum })?;
+        }
+    }
+    if let Some(group) = &order.group {
+        fs::write(group.join("cgroup.procs"), "0").context("a fresh control group cannot be entered")?;
+    }
+    occupy(order.occupied_mappings)
+}
+
+/// Makes mappings that cannot be joined, since every other page may not be touched.
+fn occupy(mappings: u64) -> Result<()> {
+    const PAGE_BYTES: usize = 4096;
+    if mappings == 0 {
+        return Ok(());
+    }
+    let length = mappings as usize * PAGE_BYTES;
+    // SAFETY: a new private mapping at an address of the kernel's choice overlaps nothing that anybody uses.
+    let start = unsafe {
+        libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+    };
+    if start == libc::MAP_FAILED {
+        bail!("cannot occupy mappings: {}", io::Error::last_os_error());
+    }
+    for page in (0..mappings as usize).step_by(2) {
+        // SAFETY: the page lies in the mapping just made, which nobody else knows.
+        let changed = unsafe { libc::mprotect(start.byte_add(page * PAGE_BYTES), PAGE_BYTES, libc::PROT_READ) };
+        ensure!(changed == 0, "cannot occupy mappings: {}", io::Error::last_os_error());
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! What the programs of this chapter share: reading a machine's limits, the ceilings that they imply, the climb towards them in
+//! a child process, and the detective who finds out which one has been met.
+//!
+//! Everything reads below [`Roots`], so that tests can give it a machine that is made up. No path, user or name of a group
+//! leaves this crate: the groups above a process are numbered, its own being 0.
+
+mod ceilings;
+mod climb;
+mod detective;
+mod guardian;
+mod machine;
+mod reach;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use harness::Unavailable;
+use observation::Measure;
+use serde::{Deserialize, Serialize};
+
+pub use ceilings::{Ceiling, Needs, allowed, ceilings, nearest};
+pub use climb::{Crowd, End, Ledger, Order, Report, Used, climb};
+pub use detective::{Detective, Finding, Suspect, suspects};
+pub use guardian::{Guardian, Undo, guard};
+pub use machine::{Group, Limit, Machine, Roots};
+pub use reach::{Asked, Bounds, Outcome, Reach, reach, send_up};
+
+/// No parameters but those of every climb.
+#[derive(Args, Serialize, Deserialize, Clone, Copy)]
+pub struct Nothing {}
+
+/// The size of a thread's stack.
+#[derive(Args, Serialize, Deserialize, Clone, Copy)]
+pub struct Stack {
+    /// Address space for the stack of each thread
+    #[arg(long, default_value_t = 64 << 10, value_parser = clap::value_parser!(u64).range(16 << 10..=1 << 30))]
+    pub stack_bytes: u64,
+}
+
+/// A result that is a plain count.
+pub fn count(value: f64) -> Measure {
+    Measure { unit: "1".to_owned(), values: vec![value] }
+}
+
+/// A result in bytes.
+pub fn bytes(value: f64) -> Measure {
+    Measure { unit: "B".to_owned(), values: vec![value] }
+}
+
+/// How many threads of this process have counted themselves.
+static HERE: AtomicU64 = AtomicU64::new(0);
+
+/// The calling thread is alive, and says so once.
+pub fn here() {
+    HERE.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How many have said so.
+pub fn counted() -> u64 {
+    HERE.load(Ordering::Relaxed)
+}
+
+/// Waits until as many have counted themselves as were added, or until nobody new has for a while; how many have.
+pub fn settled(added: u64) -> u64 {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let (mut last, mut moved) = (counted(), Instant::now());
+    while last < added && moved.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(1));
+        let now = counted();
+        if now != last {
+            (last, moved) = (now, Instant::now());
+        }
+    }
+    last
+}
+
+/// What is not done unless it is asked for.
+pub fn only_when_asked(push: bool) -> Result<()> {
+    if push {
+        return Ok(());
+    }
+    Err(Unavailable::because(
+        "it pushes this machine to a limit, which is done only when asked for (--push true; cargo tally measure … --push-limits)",
+    ))
+}

@@ -1,0 +1,330 @@
+//! Every program of the chapter is run small, as a reader would run it, and its work is checked; then everything that can go wrong.
+//! No test moves a limit of the whole system.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use limits::{Detective, End, Order, Roots, Undo, send_up};
+use observation::Observation;
+
+const THREAD: &str = env!("CARGO_BIN_EXE_reach-thread");
+const PTHREAD: &str = env!("CARGO_BIN_EXE_reach-pthread");
+const EXECUTOR: &str = env!("CARGO_BIN_EXE_reach-executor");
+const THREAD_BRIGADE: &str = env!("CARGO_BIN_EXE_reach-thread-brigade");
+const TOKIO_BRIGADE: &str = env!("CARGO_BIN_EXE_reach-tokio-brigade");
+const DETECT: &str = env!("CARGO_BIN_EXE_detect-limit");
+const PROGRAMS: [&str; 6] =
+    [THREAD, PTHREAD, env!("CARGO_BIN_EXE_reach-tokio"), EXECUTOR, THREAD_BRIGADE, TOKIO_BRIGADE];
+
+fn observe(program: &str, flags: &[&str]) -> Observation {
+    let output = Command::new(program).args(flags).arg("--json").output().unwrap();
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn value(seen: &Observation, measure: &str) -> f64 {
+    seen.measures.get(measure).unwrap_or_else(|| panic!("no {measure} in {seen:?}")).values[0]
+}
+
+/// A fresh order for small stacks.
+fn order(most: u64) -> Order {
+    Order::new(most, &serde_json::json!({ "stack_bytes": 65536, "second_stack": "none" })).unwrap()
+}
+
+/// A script in the place of a climbing program.
+fn script(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("script");
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+fn within(seconds: u64, mut done: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(seconds) {
+        if done() {
+            return true;
+        }
+        sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+#[test]
+fn as_many_as_asked_for_are_alive_at_once() {
+    for program in PROGRAMS {
+        let seen = observe(program, &["--most", "100"]);
+        assert_eq!(value(&seen, "reached"), 100.0, "{program}");
+        assert_eq!(value(&seen, "enough"), 1.0);
+        assert_eq!(seen.unavailable["first_error"], "as many as were asked for are alive");
+    }
+}
+
+#[test]
+fn what_each_takes_is_what_was_predicted_of_it() {
+    let seen = observe(THREAD, &["--most", "1000"]);
+    assert!((value(&seen, "mappings_each") - 4.0).abs() < 0.1, "{seen:?}");
+    let seen = observe(PTHREAD, &["--most", "1000"]);
+    assert!((value(&seen, "mappings_each") - 2.0).abs() < 0.1, "{seen:?}");
+    let seen = observe(PTHREAD, &["--most", "1000", "--second-stack", "guarded"]);
+    assert!((value(&seen, "mappings_each") - 4.0).abs() < 0.1, "{seen:?}");
+    let plain = value(&observe(PTHREAD, &["--most", "1000", "--second-stack", "plain"]), "mappings_each");
+    assert!((2.0..=3.1).contains(&plain), "{plain}");
+    for brigade in [THREAD_BRIGADE, TOKIO_BRIGADE] {
+        assert_eq!(value(&observe(brigade, &["--most", "200"]), "descriptors_each"), 2.0);
+    }
+}
+
+#[test]
+fn without_being_asked_to_push_half_of_the_nearest_ceiling_is_the_end() {
+    let command = format!("ulimit -n 424; exec {THREAD_BRIGADE} --json");
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((value(&seen, "predicted"), value(&seen, "reached")), (200.0, 100.0));
+    assert_eq!(
+        seen.unavailable["first_error"],
+        "it stopped at half of the nearest ceiling that was predicted, that of nofile"
+    );
+    let seen = observe(DETECT, &[]);
+    assert!(seen.unavailable["elapsed"].contains("--push-limits"), "{seen:?}");
+}
+
+#[test]
+fn where_as_many_are_insisted_on_the_limits_that_forbid_them_are_named_with_their_cure() {
+    let command = format!("ulimit -n 424; exec {TOKIO_BRIGADE} --json --most 50000 --insist true");
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    let reason = &seen.unavailable["elapsed"];
+    assert!(reason.contains("50000 are wanted, and nofile allows 200 (prlimit --pid $$ --nofile=1048576"), "{reason}");
+    assert_eq!(value(&observe(EXECUTOR, &["--most", "9", "--insist", "true"]), "reached"), 9.0);
+}
+
+#[test]
+fn pushed_it_goes_on_until_something_says_no() {
+    for brigade in [THREAD_BRIGADE, TOKIO_BRIGADE] {
+        let command = format!("ulimit -n 424; exec {brigade} --push true --json");
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(value(&seen, "first_error"), f64::from(libc::EMFILE));
+        assert_eq!(value(&seen, "refused"), 1.0);
+        assert!((200.0..212.0).contains(&value(&seen, "reached")), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_machine_has_limits_and_none_of_them_says_where() {
+    let seen = observe(env!("CARGO_BIN_EXE_machine-limits"), &[]);
+    assert!(value(&seen, "pid_max") > 300.0);
+    assert!(value(&seen, "memory_total") > value(&seen, "memory_available"));
+    assert!(value(&seen, "thread_ceiling") <= value(&seen, "thread_by_pid_max"));
+    let text = serde_json::to_string(&seen).unwrap();
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+    for name in own.split(['/', '\n']).filter(|name| name.len() > 8 && !name.contains(':')) {
+        assert!(!text.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn the_detective_names_what_moved_the_ceiling() {
+    let seen = observe(DETECT, &["--push", "true", "--unit", "brigade", "--nofile", "400"]);
+    assert_eq!((value(&seen, "decided"), value(&seen, "named_nofile")), (1.0, 1.0), "{seen:?}");
+    assert_eq!(value(&seen, "named_max_map_count"), 0.0);
+    assert!((value(&seen, "reached_after") / value(&seen, "expected_after") - 1.0).abs() <= 0.02);
+}
+
+#[test]
+fn nothing_is_named_where_nothing_said_no() {
+    let seen = observe(DETECT, &["--push", "true", "--most", "50"]);
+    assert_eq!(value(&seen, "decided"), 0.0);
+    assert!(seen.unavailable["named"].contains("nothing said no"), "{seen:?}");
+}
+
+/// A machine of files, whose limits a test may move.
+fn made_up(folder: &Path) -> Roots {
+    let roots = Roots { proc: folder.join("proc"), cgroup: folder.join("cgroup") };
+    for (path, text) in [("sys/vm/max_map_count", "1000"), ("sys/kernel/pid_max", "32768"), ("loadavg", "0 0 0 1/10 9")]
+    {
+        let path = roots.proc.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    roots
+}
+
+/// A climber that says that it was refused at 250 units of four mappings, whatever the limit is.
+fn refused_at_250(folder: &Path, more: &str) -> Detective {
+    let used = |mappings: u64| {
+        format!(
+            r#"{{"mappings":{mappings},"tasks":10,"ids_reserved":0,"largest_id":9,"descriptors":3,"in_groups":[],"refused_by_groups":[],"memory_available":1}}"#
+        )
+    };
+    let report = format!(
+        r#"{{"end":{{"Refused":11}},"said":"no","added":250,"alive":250,"before":{},"after":{}}}"#,
+        used(0),
+        used(1000)
+    );
+    let climber = script(folder, &format!("printf '%32s' ''; echo '{report}'; {more}"));
+    let mut order = order(1_000_000);
+    order.roots = made_up(folder);
+    Detective { climber, guardian: DETECT.into(), order }
+}
+
+#[test]
+fn an_accused_that_the_ceiling_does_not_follow_is_not_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = refused_at_250(folder.path(), "").investigate().unwrap();
+    assert_eq!((found.reached, found.named), (250, None));
+    assert_eq!(found.suspects[0].limit, "max_map_count");
+    assert_eq!(found.undecided.unwrap(), "max_map_count was moved, and the ceiling did not follow: 250 instead of 200");
+    let left = fs::read_to_string(folder.path().join("proc/sys/vm/max_map_count")).unwrap();
+    assert_eq!(left, "1000", "and it is back where it stood");
+}
+
+#[test]
+fn a_limit_that_somebody_else_moves_meanwhile_decides_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let move_it = format!("echo 40000 > {}/proc/sys/kernel/pid_max", folder.path().display());
+    let found = refused_at_250(folder.path(), &move_it).investigate().unwrap();
+    assert_eq!(found.undecided.unwrap(), "pid_max was moved by somebody else meanwhile");
+    assert_eq!(found.named, None);
+}
+
+#[test]
+fn an_abort_in_the_climb_is_seen_and_not_suffered() {
+    let folder = tempfile::tempdir().unwrap();
+    let aborting = script(folder.path(), "echo 'thread caused non-unwinding panic. aborting.' >&2; kill -ABRT $$");
+    let outcome = send_up(&aborting, &order(10)).unwrap();
+    assert!(outcome.is_aborted());
+    assert_eq!(outcome.last_line, "thread caused non-unwinding panic. aborting.");
+    assert_eq!(outcome.reached().unwrap(), 0);
+}
+
+#[test]
+fn the_standard_library_aborts_where_mappings_run_out() {
+    let most: u64 = fs::read_to_string("/proc/sys/vm/max_map_count").unwrap().trim().parse().unwrap();
+    if most > 300_000 {
+        return; // So many mappings of its own would take longer than a test may.
+    }
+    let mut order = order(5_000);
+    order.occupied_mappings = most - 2_000;
+    let outcome = send_up(THREAD, &order).unwrap();
+    assert!(matches!(outcome.end(), Some(End::Aborted(_) | End::Refused(_))), "{outcome:?}");
+    let reached = outcome.reached().unwrap();
+    assert!((350..=500).contains(&reached), "{reached}");
+}
+
+#[test]
+fn under_memory_pressure_it_stops_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut order = order(20_000_000);
+    order.roots = made_up(folder.path());
+    let meminfo = order.roots.proc.join("meminfo");
+    let say = |available: u64| {
+        let text = format!("MemTotal: 1000 kB\nMemAvailable: {available} kB\n");
+        let beside = meminfo.with_extension("new");
+        fs::write(&beside, text).unwrap();
+        fs::rename(beside, &meminfo).unwrap();
+    };
+    say(250);
+    assert_eq!(send_up(THREAD, &order).unwrap().reached().unwrap(), 0, "a quarter is kept free from the beginning");
+    say(900);
+    let climbing = std::thread::spawn(move || send_up(EXECUTOR, &order).unwrap());
+    sleep(Duration::from_millis(100));
+    say(200);
+    let outcome = climbing.join().unwrap();
+    assert_eq!(outcome.end(), Some(&End::Memory));
+    let reached = outcome.reached().unwrap();
+    assert!(reached > 0 && reached < 20_000_000, "{reached}");
+}
+
+/// The processes that a process has started.
+fn children(process: u32) -> Vec<u32> {
+    let text = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    text.split_whitespace().map(|id| id.parse().unwrap()).collect()
+}
+
+/// Whether a process has ended, be it that nobody has asked how.
+fn has_ended(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    status.is_empty() || status.contains("State:\tZ")
+}
+
+#[test]
+fn killed_in_the_middle_it_leaves_no_thread_behind() {
+    let mut program = Command::new(PTHREAD).args(["--most", "8000", "--json"]).stdout(Stdio::null()).spawn().unwrap();
+    assert!(within(5, || !children(program.id()).is_empty()));
+    let climber = children(program.id())[0];
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert!(within(20, || has_ended(climber)));
+}
+
+#[test]
+fn a_climb_that_is_killed_says_how_far_it_had_come() {
+    let program = Command::new(PTHREAD).args(["--most", "16000", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    assert!(within(5, || !children(program.id()).is_empty()));
+    let climber = children(program.id())[0];
+    sleep(Duration::from_millis(50));
+    let killed = Command::new("kill").args(["-9", &climber.to_string()]).status().unwrap();
+    let output = program.wait_with_output().unwrap();
+    assert!(killed.success() && output.status.success());
+    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value(&seen, "aborted"), 1.0);
+    assert!(value(&seen, "reached") < 16_000.0);
+    assert!(seen.unavailable["first_error"].contains("signal: 9"), "{seen:?}");
+}
+
+#[test]
+fn what_was_moved_is_put_back_though_whoever_moved_it_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("limit");
+    fs::write(&path, "80").unwrap();
+    let undo = Undo::Write { path: path.clone(), old: "100".to_owned(), new: "80".to_owned() };
+    // Whoever holds the other end of the guardian's input, and never writes.
+    let mut mover = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
+    let mut guardian = Command::new(DETECT)
+        .args(["guard", &serde_json::to_string(&undo).unwrap()])
+        .stdin(mover.stdout.take().unwrap())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    sleep(Duration::from_millis(100));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "80", "as long as the mover lives");
+    mover.kill().unwrap();
+    mover.wait().unwrap();
+    assert!(guardian.wait().unwrap().success());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "100");
+}
+
+#[test]
+fn bad_flags_are_refused_with_the_reason() {
+    for (program, flags, reason) in [
+        (THREAD, ["--most", "0"], "1..=100000000"),
+        (PTHREAD, ["--stack-bytes", "1"], "16384..=1073741824"),
+        (PTHREAD, ["--second-stack", "third"], "none, plain, guarded"),
+        (DETECT, ["--unit", "moon"], "thread, pthread, brigade"),
+    ] {
+        let output = Command::new(program).args(flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
+fn a_control_group_that_binds_is_named() {
+    let group = Path::new("/sys/fs/cgroup/pids/limits-test");
+    let Ok(()) = fs::create_dir(group) else { return }; // Neither root nor the first version, or somebody else is testing.
+    fs::write(group.join("pids.max"), "200").unwrap();
+    let command = format!("echo 0 > {}/cgroup.procs; exec {DETECT} --push true --json --unit pthread", group.display());
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    let removed = within(10, || fs::remove_dir(group).is_ok());
+    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((value(&seen, "decided"), value(&seen, "named_pids_max")), (1.0, 1.0), "{seen:?}");
+    assert!(value(&seen, "reached") < 200.0);
+    assert!(removed, "and no group is left below it");
+}
