@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{chart, check, claim, confirm, export, list, measure, preprocess, spin, table, value};
+use crate::cmd::{chart, check, claim, confirm, export, limits, list, measure, preprocess, spin, table, value};
 use crate::project::Project;
 use crate::render::Form;
 use crate::view::View;
@@ -36,6 +36,7 @@ pub struct CommandLine {
 #[allow(missing_docs)]
 pub enum Verb {
     List(list::List),
+    Limits(limits::Limits),
     Measure(measure::Measure),
     Table(table::Table),
     Chart(chart::Chart),
@@ -70,6 +71,7 @@ impl CommandLine {
         let printed = match &self.verb {
             Verb::List(verb) => verb.print(&view, form),
             Verb::Table(verb) => verb.print(&view, form),
+            Verb::Limits(verb) => verb.print(&view, form),
             Verb::Chart(verb) => verb.print(&view, form),
             Verb::Value(verb) => verb.print(&view, form),
             Verb::Claim(verb) => verb.print(&view, form),

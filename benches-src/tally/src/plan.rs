@@ -53,6 +53,9 @@ pub struct Experiment {
     /// What its programs report instead of times, in the order of the table's columns; figures show the first.
     #[serde(default)]
     pub measures: Vec<String>,
+    /// Whether it pushes the machine to a limit, and is measured only where somebody asks for that.
+    #[serde(default)]
+    pub push: bool,
     /// A program that takes longer than this is killed and counted as failed.
     #[serde(default = "default_limit_seconds")]
     pub limit_seconds: u64,
@@ -327,6 +330,12 @@ impl Experiment {
             Some(count) => count.all(),
             None => self.measures.first().map_or("elapsed", String::as_str),
         }
+    }
+
+    /// The command that measures it.
+    pub fn command(&self) -> String {
+        let push = if self.push { " --push-limits" } else { "" };
+        format!("cargo tally measure {}{push}", self.name)
     }
 
     /// The group that a program belongs to.

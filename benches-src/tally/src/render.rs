@@ -72,7 +72,7 @@ pub fn boxed(missing: &Missing) -> String {
 
 /// What a reader must know about how fresh a record is; nothing where it is.
 pub fn freshness(freshness: &Freshness, experiment: &Experiment) -> Option<Missing> {
-    let again = format!("measure again: cargo tally measure {}", experiment.name);
+    let again = format!("measure again: {}", experiment.command());
     match freshness {
         Freshness::Fresh => None,
         Freshness::Stale(what) => Some(Missing::new(

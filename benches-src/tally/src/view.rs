@@ -87,7 +87,7 @@ impl View {
 
 fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
     let path = project.record(machine, &plan.chapter, &experiment.name);
-    let measure = format!("cargo tally measure {}", experiment.name);
+    let measure = experiment.command();
     let record = match Record::load(&path) {
         Ok(Some(record)) => record,
         Ok(None) => {
@@ -95,6 +95,11 @@ fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experime
                 return Ok(Err(Missing::new("full only", format!("run: {measure} --effort full"))));
             }
             let reason = match machine {
+                Machine::Local if experiment.push => {
+                    format!(
+                        "because it pushes this machine to a limit, which a build does only when asked to; run: {measure}"
+                    )
+                }
                 Machine::Local => format!("run: {measure}"),
                 Machine::Exported(slug) => format!("machine {slug} has no record of {}", experiment.name),
             };

@@ -123,3 +123,12 @@ fn without_node_a_warning_is_given_and_the_place_of_a_chart_says_so() {
     let page = String::from_utf8(output.stdout).unwrap();
     assert!(page.contains("<strong>no chart</strong>") && page.contains("2.00 µs"), "{page}");
 }
+
+#[test]
+fn a_build_pushes_a_machine_to_its_limits_only_where_its_settings_say_so() {
+    let fake = Fake::with_plan(&support::PLAN.replacen("limit_seconds = 2", "limit_seconds = 2\npush = true", 1));
+    preprocess(&fake, "measure", json!({ "effort": "quick" }), "");
+    assert!(!fake.path("data/local/chapter/pair.jsonl").exists());
+    content(&preprocess(&fake, "measure", json!({ "effort": "quick", "push-limits": true }), ""));
+    assert!(fake.path("data/local/chapter/pair.jsonl").exists());
+}

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Parser};
 use regex::Regex;
 
+use crate::cmd::limits;
 use crate::cmd::list::operation;
 use crate::command_line::{CommandLine, Verb};
 use crate::expression::Expression;
@@ -123,6 +124,7 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
         Verb::Confirm(_) => Ok(()),
+        Verb::Limits(_) => limits::experiment(view).map(drop),
         Verb::List(list) => match (list.program, list.prediction) {
             (Some(program), _) => view.plans.chapter_of(&program).map(drop),
             (_, Some(experiment)) => view.plans.experiment(&experiment).map(drop),

@@ -30,6 +30,9 @@ pub struct Measure {
     /// Measure again even what is fresh
     #[arg(long)]
     again: bool,
+    /// Measure also what pushes this machine to its limits
+    #[arg(long)]
+    push_limits: bool,
     /// Take the programs from this folder instead of building them
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
@@ -37,13 +40,13 @@ pub struct Measure {
 
 impl Measure {
     /// What a build of the book does.
-    pub fn stale(effort: Effort, programs: Option<PathBuf>) -> Self {
-        Self { experiments: Vec::new(), effort, again: false, programs }
+    pub fn stale(effort: Effort, push_limits: bool, programs: Option<PathBuf>) -> Self {
+        Self { experiments: Vec::new(), effort, again: false, push_limits, programs }
     }
 
     /// One experiment, if it is stale.
     pub fn one(experiment: &str, effort: Effort, programs: Option<PathBuf>) -> Self {
-        Self { experiments: vec![experiment.to_owned()], effort, again: false, programs }
+        Self { experiments: vec![experiment.to_owned()], effort, again: false, push_limits: false, programs }
     }
 
     /// Measures.
@@ -54,6 +57,10 @@ impl Measure {
             ensure!(
                 !self.effort.cells(experiment)?.is_empty(),
                 "experiment {name} is measured in full only; add --effort full"
+            );
+            ensure!(
+                self.push_limits || !experiment.push,
+                "experiment {name} pushes this machine to a limit, and is measured only when asked for; add --push-limits"
             );
         }
         let machine = Facts::read();
@@ -86,7 +93,7 @@ impl Measure {
     }
 
     fn is_needed(&self, project: &Project, plan: &Plan, experiment: &Experiment, machine: &Facts) -> Result<bool> {
-        if self.effort.cells(experiment)?.is_empty() {
+        if self.effort.cells(experiment)?.is_empty() || (experiment.push && !self.push_limits) {
             return Ok(false);
         }
         let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);

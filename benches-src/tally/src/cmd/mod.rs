@@ -5,6 +5,7 @@ pub mod check;
 pub mod claim;
 pub mod confirm;
 pub mod export;
+pub mod limits;
 pub mod list;
 pub mod measure;
 pub mod preprocess;

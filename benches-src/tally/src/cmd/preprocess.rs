@@ -51,6 +51,9 @@ struct Settings {
     effort: String,
     #[serde(default = "local")]
     show: String,
+    /// Whether to measure also what pushes the machine to its limits.
+    #[serde(default, rename = "push-limits")]
+    push_limits: bool,
 }
 
 fn quick() -> String {
@@ -101,7 +104,10 @@ fn measure(project: &Project, settings: &Settings) -> Result<()> {
         eprintln!("tally: warning: {error:#}");
     }
     match effort {
-        Some(effort) => Measure::stale(effort, env::var_os("TALLY_PROGRAMS").map(Into::into)).run(project, Form::Text),
+        Some(effort) => {
+            let programs = env::var_os("TALLY_PROGRAMS").map(Into::into);
+            Measure::stale(effort, settings.push_limits, programs).run(project, Form::Text)
+        }
         None => Ok(()),
     }
 }
