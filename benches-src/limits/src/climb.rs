@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ceilings::Needs;
 use crate::counted;
-use crate::machine::{Machine, Roots, tasks};
+use crate::machine::{Limit, Machine, Roots, memory_to_use, tasks};
 
 /// What is raised one by one.
 pub trait Crowd: Sized {
@@ -182,7 +182,7 @@ pub fn climb<C: Crowd>(order: &Order, ledger: Ledger) -> Result<()> {
     report_panics(order.roots.clone(), before.clone(), ledger);
     let mut added = 0;
     let (end, said) = loop {
-        if added % C::STRIDE == 0 && Machine::read(&order.roots).memory_to_use().known() == Some(0) {
+        if added % C::STRIDE == 0 && memory_to_use(&order.roots) == Limit::Of(0) {
             break (End::Memory, "no more than a quarter of the memory is free".to_owned());
         }
         if added == order.most {

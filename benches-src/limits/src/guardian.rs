@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::{fs, io};
 
 use anyhow::{Context, Result, ensure};
@@ -69,11 +69,17 @@ impl Drop for Guardian {
 }
 
 /// What a guardian does, if the command line says that this process is one: waits until whoever holds the other end of its input
-/// has ended, then puts back. Says whether it was one.
-pub fn guard() -> Option<Result<()>> {
+/// has ended, then puts back. Nothing if it does not say so.
+pub fn guard() -> Option<ExitCode> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, word, undo] = &arguments[..] else { return None };
-    (word == GUARD).then(|| keep_guard(undo))
+    (word == GUARD).then(|| match keep_guard(undo) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    })
 }
 
 fn keep_guard(undo: &str) -> Result<()> {

@@ -168,16 +168,25 @@ impl Machine {
 
     /// Bytes of memory left before less than a quarter would be free, here and in every group that limits it.
     pub fn memory_to_use(&self) -> Limit {
-        let quarter = |of: u64| of / 4;
-        let own = match (&self.memory_available, &self.memory_total) {
-            (Limit::Of(available), Limit::Of(total)) => Limit::Of(available.saturating_sub(quarter(*total))),
-            (Limit::Of(_), other) | (other, _) => other.clone(),
-        };
-        let groups = self.memory.iter().flatten();
-        let in_group = |group: &Group| Some(group.left()?.saturating_sub(quarter(group.max.known()?)));
-        let least = groups.filter_map(in_group).chain(own.known()).min();
-        least.map_or(own, Limit::Of)
+        to_use(&self.memory_available, &self.memory_total, &self.memory)
     }
+}
+
+/// The same, without reading anything else: among very many threads, some of the files take their time.
+pub fn memory_to_use(roots: &Roots) -> Limit {
+    let of = |name| kibibytes(&roots.proc, name);
+    to_use(&of("MemAvailable:"), &of("MemTotal:"), &memory_groups(roots))
+}
+
+fn to_use(available: &Limit, total: &Limit, groups: &Result<Vec<Group>, String>) -> Limit {
+    let quarter = |of: u64| of / 4;
+    let own = match (available, total) {
+        (Limit::Of(available), Limit::Of(total)) => Limit::Of(available.saturating_sub(quarter(*total))),
+        (Limit::Of(_), other) | (other, _) => other.clone(),
+    };
+    let in_group = |group: &Group| Some(group.left()?.saturating_sub(quarter(group.max.known()?)));
+    let least = groups.iter().flatten().filter_map(in_group).chain(own.known()).min();
+    least.map_or(own, Limit::Of)
 }
 
 /// Threads of the whole system: what stands after the slash in `loadavg`.

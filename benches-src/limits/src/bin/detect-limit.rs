@@ -77,12 +77,5 @@ impl Once for DetectLimit {
 }
 
 fn main() -> ExitCode {
-    match guard() {
-        Some(Ok(())) => ExitCode::SUCCESS,
-        Some(Err(error)) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-        None => harness::once::<DetectLimit>(harness::name!()),
-    }
+    guard().unwrap_or_else(|| harness::once::<DetectLimit>(harness::name!()))
 }

@@ -8,7 +8,7 @@ use std::ptr;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
-use limits::{Crowd, Needs, Stack, here, settled};
+use limits::{Crowd, Needs, Stack, here, map_second_stack, settled};
 use serde::{Deserialize, Serialize};
 
 #[derive(Args, Serialize, Deserialize, Clone, Copy)]
@@ -77,16 +77,6 @@ extern "C" fn live(second: *mut c_void) -> *mut c_void {
         // SAFETY: it takes nothing and returns after a signal handler ran, if ever.
         unsafe { libc::pause() };
     }
-}
-
-fn map_second_stack(guarded: bool) -> bool {
-    const PAGE_BYTES: usize = 4096;
-    let (length, flags) = (libc::SIGSTKSZ + usize::from(guarded) * PAGE_BYTES, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping at an address of the kernel's choice, which nobody else knows.
-    let stack = unsafe { libc::mmap(ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-    // SAFETY: the first page of the mapping just made, which holds nothing.
-    let protect = || unsafe { libc::mprotect(stack, PAGE_BYTES, libc::PROT_NONE) };
-    stack != libc::MAP_FAILED && (!guarded || protect() == 0)
 }
 
 fn main() -> ExitCode {
