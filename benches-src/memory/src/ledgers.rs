@@ -7,12 +7,14 @@ use anyhow::{Context, Result};
 use observation::Measure;
 
 use crate::cgroup::Cgroup;
-use crate::heap;
+use crate::{ballast, heap};
 
 /// What was read at each count of units held.
 pub struct Ledgers {
     cgroup: Result<Cgroup, String>,
     available_at_start: u64,
+    /// Kept for as long as available memory is read.
+    _ballast: Vec<Vec<u8>>,
     held: Vec<f64>,
     values: BTreeMap<&'static str, Vec<f64>>,
     /// The kernel's caches by name, where /proc/slabinfo may be read.
@@ -40,12 +42,16 @@ impl Ledgers {
         let mut ledgers = Self {
             cgroup,
             available_at_start: 0,
+            _ballast: Vec::new(),
             held: column(),
             values: BTreeMap::new(),
             caches: caches(&slabinfo).into_iter().map(|(name, _)| (name.to_owned(), column())).collect(),
         };
         let names = ledgers.read()?.into_iter().map(|(name, _)| name);
         ledgers.values = names.map(|name| (name, column())).collect();
+        if fs::File::open(ZONEINFO).is_err() {
+            ledgers._ballast = ballast::take(available_bytes, || Ok(ledgers.room_bytes()? > 0))?;
+        }
         ledgers.available_at_start = available_bytes()?;
         Ok(ledgers)
     }
@@ -137,9 +143,6 @@ impl Ledgers {
             doubts.push(format!(
                 "total by MemAvailable: the total is how far the system's available memory fell, since {reason}"
             ));
-        }
-        if fs::File::open(ZONEINFO).is_err() {
-            doubts.push(format!("pages kept by CPUs: {ZONEINFO} cannot be read here (root can), so that free pages that a CPU keeps for itself count as taken, and taking them as taking nothing"));
         }
         doubts
     }

@@ -1,5 +1,6 @@
 //! What the programs of this chapter share: one process holds more and more units, and after each step reads every ledger.
 
+mod ballast;
 mod cgroup;
 mod gate;
 mod heap;
