@@ -246,12 +246,17 @@ fn a_killed_run_leaves_no_cgroup_that_the_next_does_not_remove() {
     if !has_cgroup(&observe(THREADS[0], &["--most", "8"])) {
         return;
     }
-    assert_eq!(leftovers(), [] as [PathBuf; 0], "a run removes its own");
-    let killed = Command::new(THREADS[0]).args(["--most", "80", "--command", "kill -9 {pid}"]).output().unwrap();
-    assert!(!killed.status.success());
-    assert_eq!(leftovers().len(), 1, "nobody was left to remove it");
-    observe(THREADS[0], &["--most", "8"]);
-    assert_eq!(leftovers(), [] as [PathBuf; 0]);
+    let run = |command: &str| {
+        let program = Command::new(THREADS[0]).args(["--most", "80", "--quiet", "--command", command]).spawn();
+        let mut program = program.unwrap();
+        (program.id(), program.wait().unwrap().success())
+    };
+    let (ended, well) = run("true");
+    assert!(well && !has_left_a_cgroup(ended), "a run removes its own");
+    let (killed, well) = run("kill -9 {pid}");
+    assert!(!well && has_left_a_cgroup(killed), "nobody was left to remove it");
+    run("true");
+    assert!(!has_left_a_cgroup(killed));
 }
 
 #[test]
@@ -314,16 +319,16 @@ impl Drop for Limited {
     }
 }
 
-/// Cgroups of our programs, wherever they are.
-fn leftovers() -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// Whether a process that is no more has left a cgroup of ours, wherever that is.
+fn has_left_a_cgroup(process: u32) -> bool {
+    let name = format!("tasks-beside-threads-{process}");
     let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
     while let Some(folder) = folders.pop() {
-        let below = fs::read_dir(folder).into_iter().flatten().flatten();
-        for path in below.map(|entry| entry.path()).filter(|path| path.is_dir()) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.starts_with("tasks-beside-threads-") { found.push(path) } else { folders.push(path) }
+        let below = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        folders.extend(below.filter(|path| path.is_dir() && !path.is_symlink()));
+        if folders.iter().any(|folder| folder.ends_with(&name)) {
+            return true;
         }
     }
-    found
+    false
 }
