@@ -6,6 +6,7 @@ mod gate;
 mod heap;
 mod ledgers;
 mod parameters;
+pub mod stacks;
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending, poll_fn};

@@ -1,74 +1,15 @@
 //! One operation: one future made and measured, but never run: how large the futures of realistic stacks are.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::pin::Pin;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use harness::{Once, Placement};
+use memory::stacks::{boxed, empty, limited, reads, reads_into_the_heap, reads_then_sleeps, serves, sleeps, wraps};
 use observation::Measure;
 use serde::Serialize;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::time::{sleep, timeout};
-
-const SECOND: Duration = Duration::from_secs(1);
-
-async fn empty() {}
-
-async fn sleeps() {
-    sleep(SECOND).await;
-}
-
-async fn reads<const BYTES: usize>(socket: &mut UnixStream) -> io::Result<usize> {
-    let mut buffer = [0; BYTES];
-    socket.read(&mut buffer).await
-}
-
-async fn reads_into_the_heap(socket: &mut UnixStream) -> io::Result<usize> {
-    let mut buffer = vec![0; 16_384];
-    socket.read(&mut buffer).await
-}
-
-/// The buffer is not needed any more when the second await comes, and is still there if the compiler cannot see that.
-async fn reads_then_sleeps(socket: &mut UnixStream) -> io::Result<()> {
-    {
-        let mut buffer = [0; 1024];
-        socket.read_exact(&mut buffer).await?;
-    }
-    sleep(SECOND).await;
-    Ok(())
-}
-
-/// Three calls deep, each with a little of its own that it needs afterwards.
-async fn serves(socket: &mut UnixStream) -> io::Result<usize> {
-    let served: [usize; 4] = [0; 4];
-    Ok(served.len() + answers(socket).await?)
-}
-
-async fn answers(socket: &mut UnixStream) -> io::Result<usize> {
-    let head = [0; 64];
-    let bytes = reads::<1024>(socket).await?;
-    socket.write_all(&head).await?;
-    Ok(bytes)
-}
-
-async fn limited(socket: &mut UnixStream) -> io::Result<usize> {
-    timeout(SECOND, reads::<1024>(socket)).await?
-}
-
-async fn boxed(socket: &mut UnixStream) -> io::Result<usize> {
-    let reading: Pin<Box<dyn Future<Output = io::Result<usize>> + '_>> = Box::pin(reads::<16_384>(socket));
-    reading.await
-}
-
-/// Takes another future by value, as a wrapper does.
-async fn wraps<T>(inner: impl Future<Output = T>) -> T {
-    inner.await
-}
 
 fn size<F: Future>(_: F) -> usize {
     size_of::<F>()

@@ -1,0 +1,71 @@
+//! Realistic stacks of async calls, whose futures are measured and never run.
+
+use std::io;
+use std::pin::Pin;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::time::{sleep, timeout};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Does nothing.
+pub async fn empty() {}
+
+/// Waits for a timer.
+pub async fn sleeps() {
+    sleep(SECOND).await;
+}
+
+/// Reads into a buffer of its own.
+pub async fn reads<const BYTES: usize>(socket: &mut UnixStream) -> io::Result<usize> {
+    let mut buffer = [0; BYTES];
+    socket.read(&mut buffer).await
+}
+
+/// The same with the buffer on the heap.
+pub async fn reads_into_the_heap(socket: &mut UnixStream) -> io::Result<usize> {
+    let mut buffer = vec![0; 16_384];
+    socket.read(&mut buffer).await
+}
+
+/// The buffer is gone when the second await comes, so that the timer may have its place.
+pub async fn reads_then_sleeps(socket: &mut UnixStream) -> io::Result<()> {
+    {
+        let mut buffer = [0; 1024];
+        socket.read_exact(&mut buffer).await?;
+    }
+    sleep(SECOND).await;
+    Ok(())
+}
+
+/// Three calls deep, each with a little of its own that it needs afterwards.
+pub async fn serves(socket: &mut UnixStream) -> io::Result<usize> {
+    let served: [usize; 4] = [0; 4];
+    let answered = answers(socket).await?;
+    Ok(answered + served.iter().sum::<usize>())
+}
+
+async fn answers(socket: &mut UnixStream) -> io::Result<usize> {
+    let head = [0; 64];
+    let bytes = reads::<1024>(socket).await?;
+    socket.write_all(&head).await?;
+    Ok(bytes)
+}
+
+/// With a timeout around it.
+pub async fn limited(socket: &mut UnixStream) -> io::Result<usize> {
+    timeout(SECOND, reads::<1024>(socket)).await?
+}
+
+/// With a box around it.
+pub async fn boxed(socket: &mut UnixStream) -> io::Result<usize> {
+    let reading: Pin<Box<dyn Future<Output = io::Result<usize>> + '_>> = Box::pin(reads::<16_384>(socket));
+    reading.await
+}
+
+/// Takes another future by value, as a wrapper does.
+pub async fn wraps<T>(inner: impl Future<Output = T>) -> T {
+    inner.await
+}
