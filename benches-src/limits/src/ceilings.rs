@@ -71,7 +71,7 @@ pub fn ceilings(machine: &Machine, needs: &Needs) -> Vec<Ceiling> {
         other => other.clone(),
     };
     // What any process has mapped and open before it begins.
-    const MAPPINGS_OF_A_PROCESS: u64 = 40;
+    const MAPPINGS_OF_A_PROCESS: u64 = 60;
     const DESCRIPTORS_OF_A_PROCESS: u64 = 24;
     let nproc = if machine.nproc_exempt { Limit::Unlimited } else { machine.nproc_soft.clone() };
     let promised = if machine.overcommit == Limit::Of(2) { machine.promise_left.clone() } else { Limit::Unlimited };

@@ -3,10 +3,11 @@
 //! however it ends.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -150,12 +151,11 @@ impl Used {
     pub fn read(roots: &Roots) -> Self {
         let own = roots.proc.join("self");
         let entries = |name: &str| fs::read_dir(own.join(name)).into_iter().flatten().flatten();
-        let maps = fs::read(own.join("maps")).unwrap_or_default();
         let ids = entries("task").filter_map(|entry| entry.file_name().to_string_lossy().parse().ok());
         let machine = Machine::read(roots);
         let groups = machine.pids.unwrap_or_default();
         Self {
-            mappings: maps.iter().filter(|byte| **byte == b'\n').count() as u64,
+            mappings: lines(&own.join("maps")),
             tasks: tasks(&roots.proc),
             ids_reserved: machine.ids_reserved,
             largest_id: ids.max().unwrap_or(0),
@@ -165,6 +165,16 @@ impl Used {
             memory_available: machine.memory_available.known().unwrap_or(0),
         }
     }
+}
+
+/// Counts a file's lines without room for all of it: where mappings have run out, there is none to be had.
+fn lines(path: &Path) -> u64 {
+    let Ok(mut file) = File::open(path) else { return 0 };
+    let (mut buffer, mut lines) = ([0; 1 << 14], 0);
+    while let Ok(length @ 1..) = file.read(&mut buffer) {
+        lines += buffer[..length].iter().filter(|byte| **byte == b'\n').count() as u64;
+    }
+    lines
 }
 
 fn refusals(group: &Path) -> u64 {
@@ -178,8 +188,11 @@ pub fn climb<C: Crowd>(order: &Order, ledger: Ledger) -> Result<()> {
     let parameters = serde_json::from_value(order.parameters.clone()).context("in the order of a climb")?;
     let ledger: &'static Ledger = Box::leak(Box::new(ledger));
     let mut crowd = C::start(&parameters)?;
+    let reserve = Reserve::map()?;
+    // The allocator keeps what it once had, and where mappings have run out it gets no more.
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(100 << 10)));
     let before = Used::read(&order.roots);
-    report_panics(order.roots.clone(), before.clone(), ledger);
+    report_panics(order.roots.clone(), before.clone(), reserve, ledger);
     let mut added = 0;
     let (end, said) = loop {
         if added % C::STRIDE == 0 && memory_to_use(&order.roots) == Limit::Of(0) {
@@ -198,9 +211,10 @@ pub fn climb<C: Crowd>(order: &Order, ledger: Ledger) -> Result<()> {
         }
     };
     ledger.note(added)?;
+    speak_once();
     let alive = crowd.alive(added)?;
     // Nobody has left meanwhile, so everything is as it was when something said no.
-    let after = Used::read(&order.roots);
+    let after = reserve.read_without(&order.roots);
     ledger.report(&Report { end, said, added, alive, before, after })?;
     // Not taken down: the process ends, and all of them with it.
     std::process::exit(0)
@@ -211,16 +225,53 @@ static ADDED: AtomicU64 = AtomicU64::new(0);
 
 /// A thread of the standard library that cannot have its stack for signals panics before it runs anything, where a panic ends the
 /// process. What it knows then is all that anybody will know.
-fn report_panics(roots: Roots, before: Used, ledger: &'static Ledger) {
+fn report_panics(roots: Roots, before: Used, reserve: Reserve, ledger: &'static Ledger) {
     std::panic::set_hook(Box::new(move |panic| {
         let errno = io::Error::last_os_error().raw_os_error();
+        speak_once();
         let said = panic.payload_as_str().unwrap_or("a panic").to_owned();
         let added = ADDED.load(Ordering::Relaxed);
-        let after = Used::read(&roots);
+        let after = reserve.read_without(&roots);
         let report = Report { end: End::Aborted(errno), said, added, alive: counted(), before: before.clone(), after };
         let _ = ledger.report(&report);
     }));
 }
+
+/// Lets one thread go on to report, and no other ever: several may panic at once, while the climb itself is refused.
+fn speak_once() {
+    static SOMEBODY_SPEAKS: AtomicBool = AtomicBool::new(false);
+    if SOMEBODY_SPEAKS.swap(true, Ordering::Relaxed) {
+        loop {
+            // Not parked: that may take memory, and there may be none.
+            std::thread::sleep(Duration::from_secs(60));
+        }
+    }
+}
+
+/// Mappings that nobody needs until there are no others: to report takes memory, and memory may take a mapping.
+#[derive(Clone, Copy)]
+struct Reserve {
+    start: usize,
+}
+
+impl Reserve {
+    const MAPPINGS: u64 = 16;
+
+    fn map() -> Result<Self> {
+        Ok(Self { start: occupy(Self::MAPPINGS)? })
+    }
+
+    /// What this process uses, the reserve included, which is given back before.
+    fn read_without(self, roots: &Roots) -> Used {
+        let length = Self::MAPPINGS as usize * PAGE_BYTES;
+        // SAFETY: the whole of what `map` made, which holds nothing, and which only the one who speaks gives back.
+        let given_back = unsafe { libc::munmap(std::ptr::without_provenance_mut(self.start), length) } == 0;
+        let used = Used::read(roots);
+        Used { mappings: used.mappings + if given_back { Self::MAPPINGS } else { 0 }, ..used }
+    }
+}
+
+const PAGE_BYTES: usize = 4096;
 
 fn prepare(order: &Order) -> Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -236,15 +287,14 @@ fn prepare(order: &Order) -> Result<()> {
     if let Some(group) = &order.group {
         fs::write(group.join("cgroup.procs"), "0").context("a fresh control group cannot be entered")?;
     }
-    occupy(order.occupied_mappings)
+    if order.occupied_mappings > 0 {
+        occupy(order.occupied_mappings)?;
+    }
+    Ok(())
 }
 
-/// Makes mappings that cannot be joined, since every other page may not be touched.
-fn occupy(mappings: u64) -> Result<()> {
-    const PAGE_BYTES: usize = 4096;
-    if mappings == 0 {
-        return Ok(());
-    }
+/// Makes mappings that cannot be joined, since every other page may not be touched; where they begin.
+fn occupy(mappings: u64) -> Result<usize> {
     let length = mappings as usize * PAGE_BYTES;
     // SAFETY: a new private mapping at an address of the kernel's choice overlaps nothing that anybody uses.
     let start = unsafe {
@@ -258,5 +308,5 @@ fn occupy(mappings: u64) -> Result<()> {
         let changed = unsafe { libc::mprotect(start.byte_add(page * PAGE_BYTES), PAGE_BYTES, libc::PROT_READ) };
         ensure!(changed == 0, "cannot occupy mappings: {}", io::Error::last_os_error());
     }
-    Ok(())
+    Ok(start.addr())
 }

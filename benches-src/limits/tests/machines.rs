@@ -61,14 +61,14 @@ fn a_plain_machine_is_read_whole() {
     assert_eq!(read.stack, Limit::Of(8 << 20));
     assert_eq!((read.tasks, read.ids_reserved), (82, 299));
     assert_eq!(read.memory_to_use(), Limit::Of(12 * GIB));
-    assert_eq!(by(&read, &Needs::THREAD, "max_map_count"), Limit::Of((65530 - 40) / 4));
+    assert_eq!(by(&read, &Needs::THREAD, "max_map_count"), Limit::Of((65530 - 60) / 4));
     assert_eq!(by(&read, &Needs::PTHREAD, "pid_max"), Limit::Of(32768 - 82 - 299));
     assert_eq!(by(&read, &Needs::THREAD, "threads_max"), Limit::Of(192730 - 82));
     assert_eq!(by(&read, &Needs::THREAD, "nproc"), Limit::Of(96365 - 82));
     assert_eq!(by(&read, &Needs::THREAD_BRIGADE, "nofile"), Limit::Of((20000 - 24) / 2));
     assert_eq!(by(&read, &Needs::TASK, "nofile"), Limit::Unlimited);
     assert_eq!(by(&read, &Needs::THREAD, "pids_max"), Limit::Unlimited, "the root sets no limit");
-    assert_eq!(nearest(&ceilings(&read, &Needs::THREAD)), Some(("max_map_count", 16372)));
+    assert_eq!(nearest(&ceilings(&read, &Needs::THREAD)), Some(("max_map_count", 16367)));
     assert_eq!(nearest(&ceilings(&read, &Needs::TASK)).unwrap().0, "memory");
 }
 

@@ -127,10 +127,10 @@ const LIMITS: [Known; 12] = [
         risk: "What a unit takes is a rough guess here; the chapter on memory measures it.",
     },
     Known {
-        name: "address space that may be promised",
+        name: "how address space is promised (0: by guess, 1: always, 2: no more than there is)",
         value: "overcommit",
         by: "overcommit",
-        source: "/proc/sys/vm/overcommit_memory (2: never more than there is)",
+        source: "/proc/sys/vm/overcommit_memory",
         command: "sysctl -w vm.overcommit_memory=0",
         risk: "Memory that was promised may turn out not to be there, and the kernel then kills a process.",
     },
