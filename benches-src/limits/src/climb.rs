@@ -189,8 +189,7 @@ pub fn climb<C: Crowd>(order: &Order, ledger: Ledger) -> Result<()> {
     let ledger: &'static Ledger = Box::leak(Box::new(ledger));
     let mut crowd = C::start(&parameters)?;
     let reserve = Reserve::map()?;
-    // The allocator keeps what it once had, and where mappings have run out it gets no more.
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(100 << 10)));
+    prepare_to_allocate();
     let before = Used::read(&order.roots);
     report_panics(order.roots.clone(), before.clone(), reserve, ledger);
     let mut added = 0;
@@ -269,6 +268,16 @@ impl Reserve {
         let used = Used::read(roots);
         Used { mappings: used.mappings + if given_back { Self::MAPPINGS } else { 0 }, ..used }
     }
+}
+
+/// The allocator keeps what it once had; where mappings have run out it gets no more, and no heap for one thread more.
+fn prepare_to_allocate() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes two numbers, before there is a second thread.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1)
+    };
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(100 << 10)));
 }
 
 const PAGE_BYTES: usize = 4096;
