@@ -233,17 +233,19 @@ fn report_panics(roots: Roots, before: Used, reserve: Reserve, ledger: &'static 
         let after = reserve.read_without(&roots);
         let report = Report { end: End::Aborted(errno), said, added, alive: counted(), before: before.clone(), after };
         let _ = ledger.report(&report);
+        // Such a panic ends the process in any case, but on its way there it may come here a second time.
+        std::process::abort();
     }));
 }
 
-/// Lets one thread go on to report, and no other ever: several may panic at once, while the climb itself is refused.
+/// Lets one thread go on to report, which then ends the process; others wait for that. Several may panic at once, while the climb
+/// itself is refused.
 fn speak_once() {
+    const LONG_ENOUGH: Duration = Duration::from_secs(120);
     static SOMEBODY_SPEAKS: AtomicBool = AtomicBool::new(false);
     if SOMEBODY_SPEAKS.swap(true, Ordering::Relaxed) {
-        loop {
-            // Not parked: that may take memory, and there may be none.
-            std::thread::sleep(Duration::from_secs(60));
-        }
+        // Not parked: that may take memory, and there may be none. And not for ever, whatever becomes of the one who speaks.
+        std::thread::sleep(LONG_ENOUGH);
     }
 }
 

@@ -37,10 +37,10 @@ pub struct Frame<'a> {
 pub struct Inside<'a> {
     /// What the numbers are, as a sentence after the experiment's question.
     pub caption: String,
-    /// The heads of the columns after the program's.
-    pub heads: Vec<String>,
-    /// Each cell with its row's numbers; placements follow one another.
-    pub rows: Vec<(&'a Cell, String)>,
+    /// The cells that it is about.
+    pub cells: Vec<&'a Cell>,
+    /// Its head and its body.
+    pub table: String,
     /// What a quick record lacks.
     pub full_only: Vec<&'a Cell>,
     /// What is said under the table.
@@ -53,8 +53,8 @@ impl Frame<'_> {
     /// The table as HTML.
     pub fn page(&self, inside: &Inside) -> Result<String> {
         let Self { view, plan, experiment, record, freshness } = *self;
-        let shared =
-            shared_parameters(inside.rows.iter().map(|(cell, _)| *cell).chain(inside.full_only.iter().copied()));
+        let cells = || inside.cells.iter().copied();
+        let shared = shared_parameters(cells().chain(inside.full_only.iter().copied()));
         let mut out = format!("<div class=\"figure table\" id=\"{}\">\n", experiment.name);
         if let Some(note) = render::freshness(freshness, experiment) {
             out += &render::boxed(&note);
@@ -63,27 +63,12 @@ impl Frame<'_> {
         out += &format!(
             "<caption><span>{} {} {}; {}.</span></caption>\n",
             html(&experiment.question),
-            html(&shared_values(inside.rows.iter().map(|(cell, _)| *cell), &shared)),
+            html(&shared_values(cells(), &shared)),
             inside.caption,
             html(&render::context(view, plan, experiment)?)
         );
-        let heads: String = inside.heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
-        out += &format!("<thead>\n<tr><th scope=\"col\">program</th>{heads}</tr>\n</thead>\n<tbody>\n");
-        let mut placement = "";
-        for (cell, numbers) in &inside.rows {
-            if cell.placement != placement {
-                placement = &cell.placement;
-                let width = inside.heads.len() + 1;
-                out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
-            }
-            let anchor = render::row_anchor(experiment, cell);
-            let listing = format!("{}.md#{}", plan.chapter, cell.program);
-            let label = html(&cell.label(&shared));
-            out += &format!(
-                "<tr id=\"{anchor}\"><th scope=\"row\"><a href=\"{listing}\">{label}</a></th>{numbers}</tr>\n"
-            );
-        }
-        out += "</tbody>\n</table>\n</div>\n";
+        out += &inside.table;
+        out += "</table>\n</div>\n";
         let full_only = full_only_note(&inside.full_only, &shared).into_iter();
         let doubts = record.doubts().into_iter().map(|doubt| format!("Doubt: {doubt}."));
         let notes = full_only.chain(inside.notes.iter().cloned()).chain(doubts);
@@ -92,6 +77,41 @@ impl Frame<'_> {
         let command = format!("cargo tally table {}", experiment.name);
         let small = SmallPrint { figure: &experiment.name, command: &command, csv: &inside.csv, more: &[] };
         Ok(out + &small.page(view, plan, experiment)? + "</div>\n")
+    }
+
+    /// Head and body of a table with a row per cell: each with its numbers, and placements follow one another.
+    pub fn rows(&self, heads: &[String], rows: &[(&Cell, String)], full_only: &[&Cell]) -> String {
+        let shared = shared_parameters(rows.iter().map(|(cell, _)| *cell).chain(full_only.iter().copied()));
+        let columns: String = heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
+        let mut out = format!("<thead>\n<tr><th scope=\"col\">program</th>{columns}</tr>\n</thead>\n<tbody>\n");
+        let mut placement = "";
+        for (cell, numbers) in rows {
+            if cell.placement != placement {
+                placement = &cell.placement;
+                let width = heads.len() + 1;
+                out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
+            }
+            let anchor = render::row_anchor(self.experiment, cell);
+            let listing = format!("{}.md#{}", self.plan.chapter, cell.program);
+            let label = html(&cell.label(&shared));
+            out += &format!(
+                "<tr id=\"{anchor}\"><th scope=\"row\"><a href=\"{listing}\">{label}</a></th>{numbers}</tr>\n"
+            );
+        }
+        out + "</tbody>\n"
+    }
+
+    /// Head and body of a table about one cell: a row per measure, of which there are too many for columns.
+    pub fn one_cell(&self, cell: &Cell, heads: [&str; 2], rows: &[(String, String)]) -> String {
+        let [what, value] = heads;
+        let anchor = render::row_anchor(self.experiment, cell);
+        let mut out =
+            format!("<thead>\n<tr><th scope=\"col\">{what}</th><th scope=\"col\">{value}</th></tr>\n</thead>\n");
+        out += &format!("<tbody id=\"{anchor}\">\n");
+        for (head, number) in rows {
+            out += &format!("<tr><th scope=\"row\">{head}</th>{number}</tr>\n");
+        }
+        out + "</tbody>\n"
     }
 }
 

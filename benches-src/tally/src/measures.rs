@@ -27,6 +27,9 @@ pub struct Measures {
     notes: Vec<String>,
 }
 
+/// A single row of more columns than this is turned on its side.
+const COLUMNS_AT_MOST: usize = 6;
+
 /// A measure with the head of its column.
 struct Column {
     name: String,
@@ -133,15 +136,41 @@ impl Measures {
     /// For a page.
     pub fn page(&self, frame: Frame) -> Result<String> {
         let (full_only, rows): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| row.is_full_only());
-        let heads = self.columns.iter().map(|column| html(&column.scale.head(&column.head)));
+        let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
+        let table = match &rows[..] {
+            [one] if self.columns.len() > COLUMNS_AT_MOST && one.main().is_ok() => self.of_one(one, frame),
+            rows => {
+                let heads = self.columns.iter().map(|column| html(&column.scale.head(&column.head)));
+                let heads: Vec<String> = heads.chain(["rounds".to_owned()]).collect();
+                let numbers: Vec<_> = rows.iter().map(|row| (&row.cell, self.numbers(row))).collect();
+                frame.rows(&heads, &numbers, &full_only)
+            }
+        };
         frame.page(&Inside {
             caption: html(&self.caption),
-            heads: heads.chain(["rounds".to_owned()]).collect(),
-            rows: rows.into_iter().map(|row| (&row.cell, self.numbers(row))).collect(),
-            full_only: full_only.into_iter().map(|row| &row.cell).collect(),
+            cells: rows.iter().map(|row| &row.cell).collect(),
+            table,
+            full_only,
             notes: self.notes.clone(),
             csv: self.csv(),
         })
+    }
+
+    /// A row per measure, each on a scale of its own.
+    fn of_one(&self, row: &Row, frame: Frame) -> String {
+        let measure = |(column, measured): (&Column, &Measured)| {
+            let number = match measured {
+                Err(missing) => render::boxed_inline(missing),
+                Ok(quantity) => {
+                    let shown = format::quantity(quantity);
+                    let interval = shown.interval.filter(|_| column.interval).unwrap_or_default();
+                    format!("{} <span class=\"interval\">{}</span>", html(&shown.value), html(&interval))
+                }
+            };
+            (html(&column.head), format!("<td>{number}</td>"))
+        };
+        let rows: Vec<_> = self.columns.iter().zip(&row.values).map(measure).collect();
+        frame.one_cell(&row.cell, [&html(&frame.experiment.per), "value"], &rows)
     }
 
     fn numbers(&self, row: &Row) -> String {
@@ -262,9 +291,21 @@ fn turn(
         name: name.clone(),
         head: head(name),
         interval,
-        scale: scale_of(column.iter()),
+        scale: scale_of_all(column.iter()),
     };
     (columns.iter().map(column).collect(), rows)
+}
+
+/// The scale on which a column's small numbers still have digits: units a hundred times apart stand below one another.
+fn scale_of_all<'a>(column: impl Iterator<Item = &'a Measured> + Clone) -> Scale {
+    // On a larger scale it would be rounded to fewer than two digits.
+    const LEGIBLE: f64 = 0.095;
+    let largest = scale_of(column.clone());
+    let quantities = column.filter_map(|measured| measured.as_ref().ok());
+    let sizes = quantities.map(|quantity| (quantity.unit, quantity.estimate.median.abs()));
+    let small = sizes.filter(|(_, size)| *size > 0.0 && *size < LEGIBLE * largest.size);
+    let smallest = small.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    smallest.map_or(largest, |(unit, size)| Scale::of(unit, size))
 }
 
 /// One scale for a whole column: that of its largest number.
@@ -285,6 +326,18 @@ fn line(fields: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::Estimate;
+
+    #[test]
+    fn a_column_of_large_and_small_numbers_keeps_the_digits_of_the_small() {
+        let bytes = |median: f64| -> Measured {
+            let estimate = Estimate { median, interval: None, rounds: 6 };
+            Ok(Quantity { unit: Unit::Bytes, estimate, floor: 0.0 })
+        };
+        assert_eq!(scale_of_all([bytes(37_000.0), bytes(5_000.0)].iter()).name, "KiB");
+        assert_eq!(scale_of_all([bytes(37_000.0), bytes(61.0), bytes(0.0)].iter()).name, "B");
+        assert_eq!(scale_of_all([bytes(0.0)].iter()).name, "B");
+    }
 
     #[test]
     fn heads_leave_the_unit_to_the_scale() {

@@ -160,7 +160,7 @@ impl Source<'_> {
         let scale = Self::scale(rows);
         let mut series: Vec<(String, Vec<(f64, &Row)>)> = Vec::new();
         for row in rows.iter().filter(|row| row.main.as_ref().is_ok_and(is_above_0)) {
-            let Some(x) = row.cell.parameters[&swept].as_f64() else { continue };
+            let Some(x) = row.cell.parameters.get(&swept).and_then(Value::as_f64) else { continue };
             let label = format!("{} · {}", row.cell.label(&left_out), row.cell.placement);
             match series.iter_mut().find(|(name, _)| *name == label) {
                 Some((_, points)) => points.push((x, row)),
@@ -318,14 +318,19 @@ impl Source<'_> {
     }
 }
 
-/// The parameter that has different numbers in different rows.
+/// The parameter that has different numbers for the same program; of several, the one with the most, and then the first by name.
+/// What differs between programs only belongs to them and is not swept.
 fn swept_parameter(rows: &[Row]) -> Option<String> {
     let names: BTreeSet<&String> = rows.iter().flat_map(|row| row.cell.parameters.keys()).collect();
-    let varies = |name: &&&String| {
-        let values = rows.iter().filter_map(|row| row.cell.parameters.get(**name)).filter(|value| value.is_number());
-        values.map(plain).collect::<BTreeSet<_>>().len() > 1
+    let programs: BTreeSet<&String> = rows.iter().map(|row| &row.cell.program).collect();
+    let numbers = |name: &String, program: &String| {
+        let own = rows.iter().filter(|row| row.cell.program == *program);
+        let values = own.filter_map(|row| row.cell.parameters.get(name)).filter(|value| value.is_number());
+        values.map(plain).collect::<BTreeSet<_>>().len()
     };
-    names.iter().find(varies).map(|name| (*name).clone())
+    let most = |name: &String| programs.iter().map(|program| numbers(name, program)).max().unwrap_or(0);
+    let varied = names.into_iter().map(|name| (most(name), name)).filter(|(values, _)| *values > 1);
+    varied.max_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first))).map(|(_, name)| name.clone())
 }
 
 /// Where so many participants of one page each would fill a cache, as far as the sweep reaches.
@@ -355,6 +360,14 @@ mod tests {
     fn a_sweep_goes_over_the_number_that_varies() {
         assert_eq!(swept_parameter(&[row(2), row(8)]).as_deref(), Some("hops"));
         assert_eq!(swept_parameter(&[row(2), row(2)]), None, "words and constants are no sweep");
+        let own = |program: &str, bytes: u64, hops: u64| {
+            let mut row = row(hops);
+            row.cell.program = program.to_owned();
+            row.cell.parameters.insert("bytes".to_owned(), json!(bytes));
+            row
+        };
+        let rows = [own("a", 1, 2), own("a", 1, 8), own("b", 5, 2), own("b", 5, 8), row(8)];
+        assert_eq!(swept_parameter(&rows).as_deref(), Some("hops"), "bytes only tell the programs apart");
     }
 
     #[test]

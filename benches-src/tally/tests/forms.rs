@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Fake, succeed};
+use support::{Fake, PLAN, succeed};
 
 /// A project with a record that does not change from day to day.
 fn recorded() -> Fake {
@@ -110,4 +110,11 @@ fn check_finds_what_does_not_agree() {
     ] {
         assert!(said.contains(wrong), "{said}");
     }
+}
+
+#[test]
+fn check_keeps_names_apart_that_are_anchors_of_one_page() {
+    let fake = Fake::with_plan(&PLAN.replace("\"pair\"", "\"slow\""));
+    let said = support::fail(fake.tally(&["check"]));
+    assert!(said.contains("the name \"slow\" belongs to a program"), "{said}");
 }

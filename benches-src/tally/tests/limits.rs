@@ -7,7 +7,7 @@ use support::{Fake, fail, succeed};
 
 const LIMITS: &str = r#"
 [[experiment]]
-name = "machine-limits"
+name = "ceilings"
 question = "Which limits?"
 prediction = "Some."
 per = "reading"
@@ -70,8 +70,8 @@ fn with_limits() -> Fake {
 #[test]
 fn the_limits_say_which_binds_first_and_how_to_raise_it() {
     let fake = with_limits();
-    assert!(fake.print(&["limits"]).contains("(not measured: run: cargo tally measure machine-limits)"));
-    succeed(fake.measure(&["machine-limits"]));
+    assert!(fake.print(&["limits"]).contains("(not measured: run: cargo tally measure ceilings)"));
+    succeed(fake.measure(&["ceilings"]));
 
     let text = fake.print(&["limits"]);
     assert!(text.contains("threads of a control group               10,813"), "{text}");
@@ -119,7 +119,7 @@ fn a_directive_may_print_the_limits() {
 #[test]
 fn what_pushes_a_machine_is_measured_only_when_asked_for() {
     let fake = with_limits();
-    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"machine-limits\"]}\n");
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"ceilings\"]}\n");
     let page = fake.print(&["table", "pushed", "--form", "page"]);
     let reason = "because it pushes this machine to a limit, which a build does only when asked to; run: cargo tally measure pushed";
     assert!(page.contains("<strong>not measured</strong>") && page.contains(reason), "{page}");
@@ -140,6 +140,6 @@ fn what_a_chapter_shares_in_several_files_makes_its_records_stale() {
     fake.write("benches-src/chapter/src/climb.rs", "// One way.\n");
     succeed(fake.measure(&[]));
     fake.write("benches-src/chapter/src/climb.rs", "// Another way.\n");
-    let page = fake.print(&["table", "machine-limits", "--form", "page"]);
+    let page = fake.print(&["table", "ceilings", "--form", "page"]);
     assert!(page.contains("<strong>stale</strong>") && page.contains("chapter/src/climb.rs"), "{page}");
 }

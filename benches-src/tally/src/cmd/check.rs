@@ -1,5 +1,6 @@
 //! `tally check`: plans, listings, pages and records agree.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::cmd::limits;
 use crate::cmd::list::operation;
 use crate::command_line::{CommandLine, Verb};
 use crate::expression::Expression;
-use crate::plan::Plan;
+use crate::plan::{Experiment, Plan};
 use crate::project::{Machine, Project};
 use crate::record::Line;
 use crate::sources::Freshness;
@@ -28,6 +29,7 @@ impl Check {
         for plan in &view.plans.0 {
             wrong.extend(listings(view, plan)?);
         }
+        wrong.extend(names(view));
         wrong.extend(directives(view)?);
         wrong.extend(typed_figures(view)?);
         wrong.extend(claims(view));
@@ -64,6 +66,20 @@ fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
         }
     }
     Ok(wrong)
+}
+
+/// Names are anchors on pages: an experiment's is that of no other experiment and of no program.
+fn names(view: &View) -> Vec<String> {
+    let mut taken: BTreeSet<&str> =
+        view.plans.experiments().flat_map(|(_, experiment)| experiment.programs()).collect();
+    let twice = view.plans.experiments().filter(|(_, experiment)| !taken.insert(&experiment.name));
+    let say = |(plan, experiment): (&Plan, &Experiment)| {
+        let (chapter, name) = (&plan.chapter, &experiment.name);
+        format!(
+            "benches-src/{chapter}/plan.toml: the name {name:?} belongs to a program or to another experiment already"
+        )
+    };
+    twice.map(say).collect()
 }
 
 /// Every directive is a command line that tally understands, about things that exist.

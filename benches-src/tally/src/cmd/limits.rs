@@ -16,9 +16,12 @@ use crate::view::View;
 #[derive(Args)]
 pub struct Limits {}
 
-/// The experiment, and its program, whose record says what the limits are. That record has for each limit what it implies, so
+/// The experiment whose record says what the limits are. That record has for each limit what it implies, so
 /// that nothing is computed here.
-const EXPERIMENT: &str = "machine-limits";
+const EXPERIMENT: &str = "ceilings";
+
+/// The program of that experiment.
+const PROGRAM: &str = "machine-limits";
 
 /// The units that limits are ceilings of: what their measures are called, and what a reader calls them.
 const UNITS: [(&str, &str); 5] = [
@@ -183,7 +186,7 @@ impl Limits {
 
 fn rows(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Vec<Row>> {
     let ask = |measure: &str| {
-        let expression = Expression::parse(&format!("{EXPERIMENT}[free].{measure}"))?;
+        let expression = Expression::parse(&format!("{PROGRAM}[free].{measure}"))?;
         view.evaluate(plan, experiment, &expression)
     };
     let lowest = UNITS.map(|(unit, _)| ask(&format!("{unit}_ceiling")).map(|ceiling| number(&ceiling)));

@@ -159,21 +159,23 @@ impl Row {
 fn page(frame: Frame, rows: &[Row]) -> Result<String> {
     let (full_only, measured): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
     let columns = Columns::of(frame.view, frame.experiment, &measured)?;
-    let mut inside = Inside {
+    let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
+    let mut numbers = Vec::new();
+    for row in measured {
+        numbers.push((&row.cell, columns.cells(frame.view, row)?));
+    }
+    let heads = columns.heads(&frame.experiment.per);
+    frame.page(&Inside {
         caption: html(&format!(
             "Median per {} and its 95 % interval over rounds of fresh processes",
             frame.experiment.per
         )),
-        heads: columns.heads(&frame.experiment.per),
-        rows: Vec::new(),
-        full_only: full_only.into_iter().map(|row| &row.cell).collect(),
+        cells: numbers.iter().map(|(cell, _)| *cell).collect(),
+        table: frame.rows(&heads, &numbers, &full_only),
+        full_only,
         notes: notes(frame.record),
         csv: downloads::csv(rows),
-    };
-    for row in measured {
-        inside.rows.push((&row.cell, columns.cells(frame.view, row)?));
-    }
-    frame.page(&inside)
+    })
 }
 
 /// The columns that a table has something to say in, and the scale of its times.
