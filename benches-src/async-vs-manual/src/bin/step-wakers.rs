@@ -1,0 +1,28 @@
+//! One operation: one request of 256, answered as by `nonbox`, but with a reactor that knows a task by its waker alone.
+
+use std::process::ExitCode;
+
+use async_vs_manual::Serve;
+use async_vs_manual::fake::Network;
+use async_vs_manual::reactor::{Listener, Reactor, Woken};
+use async_vs_manual::server::{Arrivals, Job, REQUESTS, ROOM, either};
+use async_vs_manual::tasks::Tasks;
+use async_vs_manual::wakers::Embedded;
+
+pub(crate) struct StepWakers;
+
+impl Serve for StepWakers {
+    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
+        let (reactor, arrivals) = (Reactor::<Woken>::new(network), Arrivals::default());
+        let mut tasks = Tasks::new(Embedded);
+        let task = |job| either::<Listener<'_, Woken>, ROOM>(job, &arrivals);
+        for () in laps {
+            tasks.spawn(|| task(Job::Accept(reactor.listen(REQUESTS))));
+            tasks.run(|| arrivals.next(), |stream| task(Job::Answer(stream)), || reactor.wake());
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    async_vs_manual::main::<StepWakers>(harness::name!())
+}

@@ -1,0 +1,238 @@
+//! The reactor: it registers each source once, keeps what each is ready for, and knows who waits for it. Who that is, and how they
+//! are told, is a parameter.
+
+use std::cell::{Cell, RefCell};
+use std::task::{Context, Poll, Waker};
+
+use crate::fake::{self, Event, Network, Readiness, SOURCES, WouldBlock};
+use crate::server::{Accept, Exchange};
+use crate::tasks::Handle;
+
+/// What it keeps, by descriptor.
+pub struct Reactor<'n, W> {
+    network: &'n Network,
+    waits: Box<[Wait<W>; SOURCES]>,
+    events: RefCell<Vec<Event>>,
+}
+
+/// What one source is ready for, and who waits.
+pub struct Wait<W> {
+    ready: Cell<Readiness>,
+    waiter: W,
+}
+
+/// Who waits for a source.
+pub trait Waiter: Default {
+    /// From now on it is the task of this context.
+    fn waits(&self, context: &Context<'_>);
+
+    /// It may go on.
+    fn wake(&self);
+}
+
+/// A task, by its waker, whatever the executor: the one that waits, or waited last. It stays, so that a task that comes back need not be
+/// cloned anew, and may wake a task once too often, which every future has to bear.
+pub struct Woken(RefCell<Waker>);
+
+impl Default for Woken {
+    fn default() -> Self {
+        Self(RefCell::new(Waker::noop().clone()))
+    }
+}
+
+impl Waiter for Woken {
+    #[inline]
+    fn waits(&self, context: &Context<'_>) {
+        let mut waker = self.0.borrow_mut();
+        if !waker.will_wake(context.waker()) {
+            waker.clone_from(context.waker());
+        }
+    }
+
+    #[inline]
+    fn wake(&self) {
+        self.0.borrow().wake_by_ref();
+    }
+}
+
+/// A task of an executor that is known, by its number; any other by its waker.
+#[derive(Default)]
+pub struct Known {
+    task: Cell<Option<Handle>>,
+    other: Woken,
+}
+
+impl Waiter for Known {
+    #[inline]
+    fn waits(&self, context: &Context<'_>) {
+        self.task.set(Handle::of(context));
+        if self.task.get().is_none() {
+            self.other.waits(context);
+        }
+    }
+
+    #[inline]
+    fn wake(&self) {
+        match self.task.get() {
+            Some(task) => task.wake(),
+            None => self.other.wake(),
+        }
+    }
+}
+
+impl<'n, W: Waiter> Reactor<'n, W> {
+    /// Without sources.
+    pub fn new(network: &'n Network) -> Self {
+        let waits = Box::new(std::array::from_fn(|_| Wait::default()));
+        Self { network, waits, events: RefCell::new(Vec::with_capacity(SOURCES)) }
+    }
+
+    /// A listener to which so many clients connect.
+    pub fn listen(&self, clients: u32) -> Listener<'_, W> {
+        let listener = self.network.listen(clients);
+        listener.register();
+        Listener { wait: self.begin(listener.descriptor()), listener, reactor: self }
+    }
+
+    /// Waits for the poller, and wakes whom it names.
+    #[inline]
+    pub fn wake(&self) {
+        self.each(|_, waiter| waiter.wake());
+    }
+
+    /// Waits for the poller, keeps what each source is ready for, and says which it was and who waited for it last.
+    #[inline]
+    pub fn each(&self, mut tell: impl FnMut(u32, &W)) {
+        let events = &mut *self.events.borrow_mut();
+        self.network.poll(events);
+        for event in events {
+            let wait = &self.waits[event.descriptor as usize];
+            wait.becomes(event.readiness);
+            tell(event.descriptor, &wait.waiter);
+        }
+    }
+
+    /// A new source is worth one try.
+    #[inline]
+    fn begin(&self, descriptor: u32) -> &Wait<W> {
+        let wait = &self.waits[descriptor as usize];
+        wait.ready.set(Readiness::BOTH);
+        wait
+    }
+}
+
+impl<W: Waiter> Default for Wait<W> {
+    fn default() -> Self {
+        Self { ready: Cell::new(Readiness::BOTH), waiter: W::default() }
+    }
+}
+
+impl<W: Waiter> Wait<W> {
+    /// Who waits.
+    #[inline]
+    pub fn waiter(&self) -> &W {
+        &self.waiter
+    }
+
+    /// The poller says that it is ready.
+    #[inline]
+    pub fn becomes(&self, readiness: Readiness) {
+        self.ready.set(self.ready.get().and(readiness));
+    }
+
+    /// It is known not to be ready any more.
+    #[inline]
+    pub fn is_no_longer(&self, readiness: Readiness) {
+        self.ready.set(self.ready.get().but(readiness));
+    }
+
+    /// Tries what may be possible, and waits otherwise: what is known to be impossible is not tried.
+    #[inline]
+    pub fn attempt<T>(
+        &self,
+        context: &Context<'_>,
+        readiness: Readiness,
+        attempt: impl FnOnce() -> Result<T, WouldBlock>,
+    ) -> Poll<T> {
+        if self.ready.get().has(readiness) {
+            match attempt() {
+                Ok(done) => return Poll::Ready(done),
+                Err(WouldBlock) => self.is_no_longer(readiness),
+            }
+        }
+        self.waiter.waits(context);
+        Poll::Pending
+    }
+}
+
+/// A listener for which a task can wait.
+pub struct Listener<'r, W> {
+    listener: fake::Listener<'r>,
+    reactor: &'r Reactor<'r, W>,
+    wait: &'r Wait<W>,
+}
+
+impl<'r, W: Waiter> Accept for Listener<'r, W> {
+    type Stream = Stream<'r, W>;
+
+    #[inline]
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<Stream<'r, W>> {
+        let accepted = self.wait.attempt(context, Readiness::READABLE, || self.listener.accept());
+        accepted.map(|stream| {
+            stream.register();
+            Stream { wait: self.reactor.begin(stream.descriptor()), stream }
+        })
+    }
+}
+
+impl<W> Listener<'_, W> {
+    /// Its number while it is open.
+    #[inline]
+    pub fn descriptor(&self) -> u32 {
+        self.listener.descriptor()
+    }
+}
+
+impl<W> Drop for Listener<'_, W> {
+    fn drop(&mut self) {
+        self.listener.unregister();
+    }
+}
+
+/// A stream for which a task can wait.
+pub struct Stream<'r, W> {
+    stream: fake::Stream<'r>,
+    wait: &'r Wait<W>,
+}
+
+impl<W: Waiter> Exchange for Stream<'_, W> {
+    #[inline]
+    fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<usize> {
+        self.wait.attempt(context, Readiness::READABLE, || self.stream.read(buffer))
+    }
+
+    #[inline]
+    fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<usize> {
+        self.wait.attempt(context, Readiness::WRITABLE, || self.stream.write(bytes))
+    }
+
+    #[inline]
+    fn work(&self) {
+        self.stream.network().work();
+    }
+}
+
+impl<W> Stream<'_, W> {
+    /// Its number while it is open.
+    #[inline]
+    pub fn descriptor(&self) -> u32 {
+        self.stream.descriptor()
+    }
+}
+
+impl<W> Drop for Stream<'_, W> {
+    #[inline]
+    fn drop(&mut self) {
+        self.stream.unregister();
+    }
+}

@@ -1,0 +1,177 @@
+//! The server as async functions. They say what is done for a connection from its beginning to its end, and not how waiting works:
+//! that is the affair of whoever implements [`Accept`] and [`Exchange`].
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// How many requests a lap is, each of a client of its own.
+pub const REQUESTS: u32 = 256;
+
+/// The room for a line that all but the large servers have.
+pub const ROOM: usize = 128;
+
+/// The room that the large servers have.
+pub const LARGE: usize = 16_384;
+
+/// A listener for which a task can wait.
+pub trait Accept {
+    /// What is accepted.
+    type Stream: Exchange;
+
+    /// The next client, or a wake-up of this task when it may be there.
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<Self::Stream>;
+}
+
+/// A stream for which a task can wait.
+pub trait Exchange {
+    /// Reads what is there, or wakes this task when something may be.
+    fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<usize>;
+
+    /// Writes what is taken, or wakes this task when something may be.
+    fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<usize>;
+
+    /// The work that each request asks for.
+    fn work(&self);
+}
+
+/// Streams on their way from the task that accepts them to whoever makes tasks of them.
+pub struct Arrivals<S> {
+    streams: RefCell<Vec<S>>,
+    any: Cell<bool>,
+}
+
+impl<S> Default for Arrivals<S> {
+    fn default() -> Self {
+        Self { streams: RefCell::new(Vec::with_capacity(REQUESTS as usize)), any: Cell::new(false) }
+    }
+}
+
+impl<S> Arrivals<S> {
+    /// One of them, if there are any.
+    #[inline]
+    pub fn next(&self) -> Option<S> {
+        if !self.any.get() {
+            return None;
+        }
+        let mut streams = self.streams.borrow_mut();
+        let next = streams.pop();
+        self.any.set(!streams.is_empty());
+        next
+    }
+
+    #[inline]
+    fn add(&self, stream: S) {
+        self.streams.borrow_mut().push(stream);
+        self.any.set(true);
+    }
+}
+
+/// Accepts all clients.
+macro_rules! accept {
+    ($listener:ident, $arrivals:ident) => {
+        for _ in 0..REQUESTS {
+            let stream = Accepting(&$listener).await;
+            $arrivals.add(stream);
+        }
+    };
+}
+
+/// Reads a line and writes it back.
+macro_rules! answer {
+    ($stream:ident, $room:expr) => {
+        let mut line = [0; $room];
+        let mut filled = 0;
+        let end = loop {
+            match (Reading { stream: &$stream, room: &mut line[filled..] }).await {
+                0 => break 0,
+                bytes => filled += bytes,
+            }
+            if let Some(end) = end_of_line(&line[..filled]) {
+                $stream.work();
+                break end;
+            }
+        };
+        let mut written = 0;
+        while written < end {
+            written += Writing { stream: &$stream, bytes: &line[written..end] }.await;
+        }
+    };
+}
+
+/// Accepts all clients.
+pub async fn accept<L: Accept>(listener: L, arrivals: &Arrivals<L::Stream>) {
+    accept!(listener, arrivals);
+}
+
+/// Reads a line and writes it back.
+pub async fn answer<S: Exchange, const BYTES: usize>(stream: S) {
+    answer!(stream, BYTES);
+}
+
+struct Accepting<'a, L>(&'a L);
+
+struct Reading<'a, S> {
+    stream: &'a S,
+    room: &'a mut [u8],
+}
+
+struct Writing<'a, S> {
+    stream: &'a S,
+    bytes: &'a [u8],
+}
+
+impl<L: Accept> Future for Accepting<'_, L> {
+    type Output = L::Stream;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<L::Stream> {
+        self.0.poll_accept(context)
+    }
+}
+
+impl<S: Exchange> Future for Reading<'_, S> {
+    type Output = usize;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<usize> {
+        self.stream.poll_read(context, self.room)
+    }
+}
+
+impl<S: Exchange> Future for Writing<'_, S> {
+    type Output = usize;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<usize> {
+        self.stream.poll_write(context, self.bytes)
+    }
+}
+
+/// Where the first line ends, with its end.
+#[inline]
+pub fn end_of_line(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr(b'\n', bytes).map(|at| at + 1)
+}
+
+/// What a future is to do whose type is the only one there is.
+pub enum Job<L: Accept> {
+    /// Accept all clients.
+    Accept(L),
+    /// Answer one of them.
+    Answer(L::Stream),
+}
+
+/// Both in one future type, so that it can be stored without a box: it is told by an argument what to do. It has the bodies of the two
+/// and does not await them, or it would be a state machine around two others.
+pub async fn either<L: Accept, const BYTES: usize>(job: Job<L>, arrivals: &Arrivals<L::Stream>) {
+    match job {
+        Job::Accept(listener) => {
+            accept!(listener, arrivals);
+        }
+        Job::Answer(stream) => {
+            answer!(stream, BYTES);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Every program of the chapter is run as a reader would run it, and its work is checked: each checks itself that it made exactly the
+//! calls that 256 requests need.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Output};
+
+use observation::Observation;
+
+const SERVERS: [&str; 14] = [
+    env!("CARGO_BIN_EXE_manual"),
+    env!("CARGO_BIN_EXE_step-futures"),
+    env!("CARGO_BIN_EXE_step-readiness"),
+    env!("CARGO_BIN_EXE_step-queue"),
+    env!("CARGO_BIN_EXE_step-wakers"),
+    env!("CARGO_BIN_EXE_nonbox"),
+    env!("CARGO_BIN_EXE_callerbox"),
+    env!("CARGO_BIN_EXE_large-nonbox"),
+    env!("CARGO_BIN_EXE_box"),
+    env!("CARGO_BIN_EXE_box-callerbox"),
+    env!("CARGO_BIN_EXE_large-box"),
+    env!("CARGO_BIN_EXE_box-rc"),
+    env!("CARGO_BIN_EXE_box-chkrc"),
+    env!("CARGO_BIN_EXE_box-arc"),
+];
+
+fn run(program: &str, flags: &[&str]) -> Output {
+    Command::new(program).args(flags).output().unwrap()
+}
+
+fn observe(program: &str, flags: &[&str]) -> Observation {
+    let output = run(program, &[flags, &["--json"]].concat());
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn count(server: &str) -> BTreeMap<String, f64> {
+    let seen = observe(env!("CARGO_BIN_EXE_count-calls"), &["--server", server]);
+    seen.measures.into_iter().map(|(name, measure)| (name, measure.values[0])).collect()
+}
+
+fn name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap()
+}
+
+#[test]
+fn every_server_answers_every_request_whatever_is_added() {
+    for program in SERVERS {
+        for added in [&["--syscalls", "0"], &["--syscalls", "2"], &["--multiplications", "7"], &["--work", "1"]] {
+            let flags = [&added[..], &["--iters", "3", "--warmups", "2", "--placement", "one-cpu"]].concat();
+            let seen = observe(program, &flags);
+            assert_eq!(seen.samples[0].operations, 3 * 256, "{program} {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn every_server_makes_the_same_calls() {
+    for program in SERVERS {
+        let counts = count(name(program));
+        let calls = [
+            ("register", 257.),
+            ("unregister", 257.),
+            ("poll", 258.),
+            ("accept", 512.),
+            ("read", 512.),
+            ("write", 512.),
+        ];
+        for (call, times) in calls {
+            assert_eq!(counts[call], times, "{program}: {call}");
+        }
+        assert_eq!(counts["answered"], 256., "{program}");
+    }
+}
+
+#[test]
+fn only_boxes_and_wakers_of_their_own_are_allocated_at_run_time() {
+    let each = |server: &str| (count(server)["allocations"] * 256.).round();
+    for server in ["manual", "step-futures", "step-readiness", "step-queue", "step-wakers", "nonbox", "large-nonbox"] {
+        assert_eq!(each(server), 0., "{server}");
+    }
+    // Each connection's task, and the one that accepts them.
+    for (server, allocations) in [("callerbox", 1.), ("box", 1.), ("large-box", 1.), ("box-callerbox", 2.)] {
+        assert_eq!(each(server), 257. * allocations, "{server}");
+    }
+    for server in ["box-rc", "box-chkrc", "box-arc"] {
+        assert_eq!(each(server), 257. * 2., "{server}");
+    }
+}
+
+#[test]
+fn calls_into_the_kernel_are_as_many_as_calls_are_counted() {
+    let Ok(strace) = Command::new("strace").arg("-V").output() else {
+        return eprintln!("skipped: strace is not installed");
+    };
+    assert!(strace.status.success());
+    let calls = |iters| {
+        let flags = [
+            "-f",
+            "-c",
+            "-e",
+            "trace=read",
+            "-U",
+            "calls,name",
+            SERVERS[5],
+            "--syscalls",
+            "1",
+            "--quiet",
+            "--iters",
+            iters,
+        ];
+        let output = run("strace", &flags);
+        let summary = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = summary.lines().find(|line| line.ends_with("read")).unwrap_or_else(|| panic!("{summary}"));
+        line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(calls("3") - calls("1"), 2 * 2308);
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let output = run(SERVERS[0], &["--syscalls", "65", "--once"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--syscalls"));
+}
