@@ -82,7 +82,7 @@ impl Measures {
         let columns = [all].into_iter().chain(kinds.into_iter().map(|(_, kind, column)| (kind, column)));
         let head = |name: &str| name.to_owned();
         let (columns, rows) = turn(cells, columns.collect(), false, head);
-        let [fewer, more] = count.laps();
+        let [fewer, more] = experiment.laps_of(count);
         let (what, tool) = count.words();
         let per = &experiment.per;
         Ok(Self {

@@ -50,6 +50,9 @@ pub struct Experiment {
     /// What is counted, where time is not the point: `count = "system-calls"` or `"instructions"`.
     #[serde(default)]
     pub count: Option<Count>,
+    /// The laps of the shorter and of the longer run of which the count is the difference, where a lap is long.
+    #[serde(default)]
+    pub counted_laps: Option<[u64; 2]>,
     /// What its programs report instead of times, in the order of the table's columns; figures show the first.
     #[serde(default)]
     pub measures: Vec<String>,
@@ -363,7 +366,15 @@ impl Experiment {
         if let Some(count) = self.count {
             part["count"] = serde_json::json!(count);
         }
+        if let Some(laps) = self.counted_laps {
+            part["counted_laps"] = serde_json::json!(laps);
+        }
         part
+    }
+
+    /// The laps of the shorter and of the longer run, where it counts this.
+    pub fn laps_of(&self, count: Count) -> [u64; 2] {
+        self.counted_laps.unwrap_or(count.laps())
     }
 
     /// Whether it has every cell of an expression, and measures what the expression asks of them.

@@ -243,7 +243,7 @@ impl Session<'_> {
         };
         let program = self.programs.join(&cell.program);
         let mut runs = Vec::new();
-        for laps in count.laps() {
+        for laps in self.experiment.laps_of(count) {
             let (ended, summary) = self.trace(count, &tool, cell, laps, environment_bytes)?;
             if let Some(reason) = count.refused(&ended.errors) {
                 return Ok(Ok(self.unavailable(cell, reason)));
