@@ -1,6 +1,7 @@
 //! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
 //! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -49,7 +50,27 @@ pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&
     let text = fs::read_to_string(&config).with_context(|| format!("cannot read {}", config.display()))?;
     spec["config"] = serde_json::from_str(&text).with_context(|| format!("in {}", config.display()))?;
     set_titles(&mut spec, titles);
+    let xs: BTreeSet<u64> = rows.iter().filter_map(|row| row["x"].as_f64()).map(f64::to_bits).collect();
+    if xs.contains(&0.0_f64.to_bits()) {
+        let mut xs: Vec<f64> = xs.into_iter().map(f64::from_bits).collect();
+        xs.sort_by(f64::total_cmp);
+        let ticks = Value::from(xs);
+        make_room_for_0(&mut spec, &ticks);
+    }
     Ok(spec)
+}
+
+/// A logarithmic axis has no place for 0: where something stands there, the axis is linear up to 1, and has a tick at each point.
+fn make_room_for_0(value: &mut Value, ticks: &Value) {
+    if value["field"] == "x" && value["scale"]["type"] == "log" {
+        value["scale"]["type"] = "symlog".into();
+        value["axis"]["values"] = ticks.clone();
+    }
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| make_room_for_0(item, ticks)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| make_room_for_0(field, ticks)),
+        _ => {}
+    }
 }
 
 /// A text such as `"$axis"` stands for a title wherever a specification has it.
@@ -163,4 +184,22 @@ pub fn fetch_packages(project: &Project) -> Result<()> {
     }
     fs::write(stamp, wanted)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_the_axis_of_what_is_swept_gets_room_for_0() {
+        let axis = |field: &str| json!({ "field": field, "scale": { "type": "log" }, "axis": {} });
+        let mut spec = json!({ "layer": [{ "encoding": { "x": axis("x"), "y": axis("median") } }] });
+        make_room_for_0(&mut spec, &json!([0, 1, 10]));
+        let encoding = &spec["layer"][0]["encoding"];
+        assert_eq!(encoding["x"]["scale"]["type"], "symlog");
+        assert_eq!(encoding["x"]["axis"]["values"], json!([0, 1, 10]));
+        assert_eq!(encoding["y"], axis("median"));
+    }
 }

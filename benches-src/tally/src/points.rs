@@ -186,7 +186,9 @@ impl Source<'_> {
             parts.push("The dashed marks say where participants of 4 KiB each would fill a cache.".to_owned());
         }
         points.extend(caches);
-        Ok(Points { rows: points, axis: self.axis(scale), x: format!("{swept} (logarithmic)"), legend: legend(&parts) })
+        let has_0 = points.iter().any(|point| point["x"] == 0.0);
+        let x = format!("{swept} ({})", if has_0 { "logarithmic beyond 1" } else { "logarithmic" });
+        Ok(Points { rows: points, axis: self.axis(scale), x, legend: legend(&parts) })
     }
 
     /// The share of single laps that took at most so long.

@@ -130,12 +130,12 @@ const LIMITS: [Known; 12] = [
         risk: "What a unit takes is a rough guess here; the chapter on memory measures it.",
     },
     Known {
-        name: "how address space is promised (0: by guess, 1: always, 2: no more than there is)",
+        name: "promises of address space",
         value: "overcommit",
         by: "overcommit",
         source: "/proc/sys/vm/overcommit_memory",
         command: "sysctl -w vm.overcommit_memory=0",
-        risk: "Memory that was promised may turn out not to be there, and the kernel then kills a process.",
+        risk: "0 promises by guess, 1 always, 2 no more than there is. What was promised may turn out not to be there, and the kernel then kills a process.",
     },
     Known {
         name: "the default stack of C programs",

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::escape::html;
@@ -109,15 +109,25 @@ fn experiments(view: &View, form: Form) -> Result<String> {
     })
 }
 
-/// The first `//!` line: what one operation is. It is the program's caption everywhere.
+/// The first paragraph in `//!`: what one operation is. It is the program's caption everywhere.
 pub fn operation(project: &Project, chapter: &str, program: &str) -> Result<String> {
     let listing = Project::listing(chapter, program);
     let path = project.benches().join(&listing);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let first = text.lines().next().and_then(|line| line.strip_prefix("//! "));
-    let first =
-        first.with_context(|| format!("{listing} does not begin with a //! line that says what one operation is"))?;
-    Ok(first.to_owned())
+    let first: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
+    ensure!(!first.is_empty(), "{listing} does not begin with a //! line that says what one operation is");
+    Ok(first.join(" "))
+}
+
+/// What stands between backticks, in a text that is escaped already, set as code.
+fn with_code(escaped: &str) -> String {
+    let parts: Vec<&str> = escaped.split('`').collect();
+    let [pairs @ .., last] = &parts[..] else { return escaped.to_owned() };
+    if pairs.len() % 2 == 1 {
+        return escaped.to_owned();
+    }
+    let set = |pair: &[&str]| format!("{}<code>{}</code>", pair[0], pair[1]);
+    pairs.chunks(2).map(set).collect::<String>() + last
 }
 
 fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
@@ -136,7 +146,7 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
     }
     let mut out = format!(
         "<p class=\"listing\"><span class=\"operation\">{}</span> <span class=\"small\">benches-src/{} · <code class=\"command\">{}</code></span></p>\n",
-        html(&operation),
+        with_code(&html(&operation)),
         html(&listing),
         html(&command)
     );
@@ -265,4 +275,16 @@ fn session_doubts(record: &Record) -> Vec<String> {
         doubts.push("the control group was throttled during the newest session".to_owned());
     }
     doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backticks_come_in_pairs_or_stay_as_they_are() {
+        assert_eq!(with_code("as by `a`, not `b`."), "as by <code>a</code>, not <code>b</code>.");
+        assert_eq!(with_code("no code"), "no code");
+        assert_eq!(with_code("half `of it"), "half `of it");
+    }
 }
