@@ -262,7 +262,7 @@ fn page(rows: &[Row], context: &str) -> String {
     let raise = rows.iter().map(|row| {
         let command = match row.command.is_empty() {
             true => String::new(),
-            false => format!(" <code class=\"command\">{}</code>", html(&row.command)),
+            false => format!(" <code class=\"command for-root\">{}</code>", html(&row.command)),
         };
         format!(
             "<li><strong>{}</strong> ({}):{command} {}</li>\n",
