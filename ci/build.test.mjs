@@ -85,7 +85,8 @@ test('every command that the book or the README shows can be run', () => {
   const toRun = [...commands].filter((command) => !covered.some((pattern) => pattern.test(command)));
   assert.ok(toRun.length >= 5, `only ${toRun.length} commands were found`);
   // A program's own sampling takes seconds: that it takes these flags and does its work is seen from doing it once.
-  const briefly = (command) => (/cargo program/.test(command) && !/--(histogram|iters)/.test(command) ? `${command} --once` : command);
+  const once = (command) => (command.includes(' -- ') ? `${command} --once` : `${command} -- --once`);
+  const briefly = (command) => (/cargo program/.test(command) && !/--(histogram|iters)/.test(command) ? once(command) : command);
   for (const command of toRun) {
     const { status, stderr } = spawnSync('sh', ['-c', briefly(command)], { cwd: checkout, encoding: 'utf8' });
     // The copy's listing was changed above, so that `check` must find it stale.
