@@ -1,7 +1,6 @@
 //! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
 //! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -50,12 +49,11 @@ pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&
     let text = fs::read_to_string(&config).with_context(|| format!("cannot read {}", config.display()))?;
     spec["config"] = serde_json::from_str(&text).with_context(|| format!("in {}", config.display()))?;
     set_titles(&mut spec, titles);
-    let xs: BTreeSet<u64> = rows.iter().filter_map(|row| row["x"].as_f64()).map(f64::to_bits).collect();
-    if xs.contains(&0.0_f64.to_bits()) {
-        let mut xs: Vec<f64> = xs.into_iter().map(f64::from_bits).collect();
-        xs.sort_by(f64::total_cmp);
-        let ticks = Value::from(xs);
-        make_room_for_0(&mut spec, &ticks);
+    let mut xs: Vec<f64> = rows.iter().filter_map(|row| row["x"].as_f64()).collect();
+    xs.sort_by(f64::total_cmp);
+    xs.dedup();
+    if xs.first() == Some(&0.0) {
+        make_room_for_0(&mut spec, &Value::from(xs));
     }
     Ok(spec)
 }

@@ -115,7 +115,7 @@ pub fn csv(rows: &[Row]) -> String {
             number(low),
             number(high),
             number(row.beyond.as_ref().and_then(beyond)),
-            row.main.as_ref().err().map_or(String::new(), |missing| format!("{}: {}", missing.word, missing.reason)),
+            row.main.as_ref().err().map_or(String::new(), ToString::to_string),
         ];
         out += &(fields.map(|field| csv_field(&field)).join(",") + "\n");
     }

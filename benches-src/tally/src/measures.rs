@@ -199,7 +199,7 @@ impl Measures {
         for row in &self.rows {
             out += &format!("{:width$}", row.cell.to_string());
             if let Err(missing) = row.main() {
-                out += &format!("  ({}: {})\n", missing.word, missing.reason);
+                out += &format!("  ({missing})\n");
                 continue;
             }
             for (column, measured) in self.columns.iter().zip(&row.values) {
@@ -245,7 +245,7 @@ impl Measures {
                 row.main().as_ref().map_or(String::new(), |main| main.estimate.rounds.to_string()),
             ];
             let missing = row.main().as_ref().err();
-            let missing = missing.map_or(String::new(), |missing| format!("{}: {}", missing.word, missing.reason));
+            let missing = missing.map_or(String::new(), ToString::to_string);
             out += &line(first.into_iter().chain(row.values.iter().map(number)).chain([missing]));
         }
         out

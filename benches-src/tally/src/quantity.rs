@@ -3,6 +3,8 @@
 //! An expression is evaluated within each round, where its cells ran side by side; the median and the interval are those
 //! of the rounds' values. So a ratio is paired, and a drift of the whole machine cancels out.
 
+use std::fmt;
+
 use anyhow::{Result, bail};
 use observation::{Histogram, Observation, Window};
 
@@ -51,6 +53,12 @@ impl Missing {
     /// So named, for this reason.
     pub fn new(word: &'static str, reason: impl Into<String>) -> Self {
         Self { word, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}: {}", self.word, self.reason)
     }
 }
 

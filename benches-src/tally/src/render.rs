@@ -51,7 +51,7 @@ pub fn inline(measured: &Measured, expression: &Expression, anchor: &str, contex
 /// A quantity for a terminal.
 pub fn plain(measured: &Measured) -> String {
     match measured {
-        Err(missing) => format!("({}: {})", missing.word, missing.reason),
+        Err(missing) => format!("({missing})"),
         Ok(quantity) => {
             let shown = format::quantity(quantity);
             let interval = shown.interval.map_or("no interval".to_owned(), |interval| interval);
@@ -68,6 +68,15 @@ pub fn boxed_inline(missing: &Missing) -> String {
 /// The same as a block that says the reason aloud.
 pub fn boxed(missing: &Missing) -> String {
     format!("<p class=\"missing\"><strong>{}</strong>: {}</p>\n", html(missing.word), html(&missing.reason))
+}
+
+/// The same for whoever reads it.
+pub fn missing(missing: &Missing, form: Form) -> String {
+    match form {
+        Form::Page => boxed(missing),
+        Form::Text => format!("({missing})\n"),
+        Form::Json => serde_json::json!({ "missing": missing.word, "reason": missing.reason }).to_string() + "\n",
+    }
 }
 
 /// What a reader must know about how fresh a record is; nothing where it is.

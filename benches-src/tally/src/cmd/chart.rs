@@ -67,8 +67,7 @@ impl Chart {
         let kept = view.kept(plan, experiment)?;
         let (record, freshness) = match kept.as_ref() {
             Ok(kept) => kept,
-            Err(missing) if form == Form::Page => return Ok(render::boxed(missing)),
-            Err(missing) => return Ok(format!("({}: {})\n", missing.word, missing.reason)),
+            Err(missing) => return Ok(render::missing(missing, form)),
         };
         if let Err(error) = is_drawn(experiment) {
             let missing = Missing::new("no chart", error.to_string());

@@ -1,6 +1,6 @@
 //! `tally limits`: the limits of a machine, the ceilings that each implies, which binds first, and how to raise it.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::json;
 
@@ -19,9 +19,6 @@ pub struct Limits {}
 /// The experiment whose record says what the limits are. That record has for each limit what it implies, so
 /// that nothing is computed here.
 const EXPERIMENT: &str = "ceilings";
-
-/// The program of that experiment.
-const PROGRAM: &str = "machine-limits";
 
 /// The units that limits are ceilings of: what their measures are called, and what a reader calls them.
 const UNITS: [(&str, &str); 5] = [
@@ -169,11 +166,7 @@ impl Limits {
         let (plan, experiment) = experiment(view)?;
         let kept = view.kept(plan, experiment)?;
         if let Err(missing) = kept.as_ref() {
-            return Ok(match form {
-                Form::Page => render::boxed(missing),
-                Form::Text => format!("({}: {})\n", missing.word, missing.reason),
-                Form::Json => json!({ "missing": missing.word, "reason": missing.reason }).to_string() + "\n",
-            });
+            return Ok(render::missing(missing, form));
         }
         let rows = rows(view, plan, experiment)?;
         Ok(match form {
@@ -185,8 +178,9 @@ impl Limits {
 }
 
 fn rows(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Vec<Row>> {
+    let [program] = experiment.programs()[..] else { bail!("{EXPERIMENT} is what one program reads") };
     let ask = |measure: &str| {
-        let expression = Expression::parse(&format!("{PROGRAM}[free].{measure}"))?;
+        let expression = Expression::parse(&format!("{program}[free].{measure}"))?;
         view.evaluate(plan, experiment, &expression)
     };
     let lowest = UNITS.map(|(unit, _)| ask(&format!("{unit}_ceiling")).map(|ceiling| number(&ceiling)));

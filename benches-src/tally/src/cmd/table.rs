@@ -58,11 +58,11 @@ fn measures(frame: Frame, form: Form) -> Result<String> {
 }
 
 fn without_record(missing: &Missing, experiment: &Experiment, form: Form) -> String {
+    let shown = render::missing(missing, form);
     match form {
         // The anchor is there though the table is not, so that no link to it is dead.
-        Form::Page => format!("<div id=\"{}\">\n{}</div>\n", experiment.name, render::boxed(missing)),
-        Form::Text => format!("({}: {})\n", missing.word, missing.reason),
-        Form::Json => serde_json::json!({ "missing": missing.word, "reason": missing.reason }).to_string() + "\n",
+        Form::Page => format!("<div id=\"{}\">\n{shown}</div>\n", experiment.name),
+        Form::Text | Form::Json => shown,
     }
 }
 
