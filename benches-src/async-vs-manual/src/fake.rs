@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
 
 use crate::load::Load;
 
@@ -348,6 +349,19 @@ impl<'n> Stream<'n> {
         let unread = &LINE[LINE.len() - left as usize..];
         let bytes = unread.len().min(buffer.len());
         buffer[..bytes].copy_from_slice(&unread[..bytes]);
+        source.left.set(left - bytes as u32);
+        Ok(bytes)
+    }
+
+    /// The same into memory that nobody has cleared, of which as much is written as is returned.
+    #[inline]
+    pub fn read_uninit(&self, buffer: &mut [MaybeUninit<u8>]) -> Result<usize, WouldBlock> {
+        self.network.count(&self.network.counts.read);
+        let source = self.network.ready(self.descriptor, Readiness::READABLE)?;
+        let left = source.left.get();
+        let unread = &LINE[LINE.len() - left as usize..];
+        let bytes = unread.len().min(buffer.len());
+        buffer[..bytes].write_copy_of_slice(&unread[..bytes]);
         source.left.set(left - bytes as u32);
         Ok(bytes)
     }

@@ -106,7 +106,7 @@ impl<'n, W: Waiter> Reactor<'n, W> {
         let events = &mut *self.events.borrow_mut();
         self.network.poll(events);
         for event in events {
-            let wait = &self.waits[event.descriptor as usize];
+            let wait = &self.waits[event.descriptor as usize % SOURCES];
             wait.becomes(event.readiness);
             tell(event.descriptor, &wait.waiter);
         }
@@ -115,7 +115,7 @@ impl<'n, W: Waiter> Reactor<'n, W> {
     /// A new source is worth one try.
     #[inline]
     fn begin(&self, descriptor: u32) -> &Wait<W> {
-        let wait = &self.waits[descriptor as usize];
+        let wait = &self.waits[descriptor as usize % SOURCES];
         wait.ready.set(Readiness::BOTH);
         wait
     }

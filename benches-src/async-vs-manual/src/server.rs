@@ -1,5 +1,10 @@
-//! The server as async functions. They say what is done for a connection from its beginning to its end, and not how waiting works:
+//! The server as futures. They say what is done for a connection from its beginning to its end, and not how waiting works:
 //! that is the affair of whoever implements [`Accept`] and [`Exchange`].
+//!
+//! Each is an async block in a plain function. An async function would move its arguments once more, when it is first polled: right
+//! after they were written, which a processor has to wait for.
+
+#![expect(clippy::manual_async_fn, reason = "see above")]
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -61,8 +66,9 @@ impl<S> Arrivals<S> {
         next
     }
 
+    /// One more.
     #[inline]
-    fn add(&self, stream: S) {
+    pub fn add(&self, stream: S) {
         self.streams.borrow_mut().push(stream);
         self.any.set(true);
     }
@@ -72,7 +78,7 @@ impl<S> Arrivals<S> {
 macro_rules! accept {
     ($listener:ident, $arrivals:ident) => {
         for _ in 0..REQUESTS {
-            let stream = Accepting(&$listener).await;
+            let stream = Accepting($listener).await;
             $arrivals.add(stream);
         }
     };
@@ -84,7 +90,7 @@ macro_rules! answer {
         let mut line = [0; $room];
         let mut filled = 0;
         let end = loop {
-            match (Reading { stream: &$stream, room: &mut line[filled..] }).await {
+            match (Reading { stream: $stream, room: &mut line[filled..] }).await {
                 0 => break 0,
                 bytes => filled += bytes,
             }
@@ -95,19 +101,25 @@ macro_rules! answer {
         };
         let mut written = 0;
         while written < end {
-            written += Writing { stream: &$stream, bytes: &line[written..end] }.await;
+            written += Writing { stream: $stream, bytes: &line[written..end] }.await;
         }
     };
 }
 
 /// Accepts all clients.
-pub async fn accept<L: Accept>(listener: L, arrivals: &Arrivals<L::Stream>) {
-    accept!(listener, arrivals);
+pub fn accept<L: Accept>(listener: L, arrivals: &Arrivals<L::Stream>) -> impl Future<Output = ()> {
+    async move {
+        let listener = &listener;
+        accept!(listener, arrivals);
+    }
 }
 
 /// Reads a line and writes it back.
-pub async fn answer<S: Exchange, const BYTES: usize>(stream: S) {
-    answer!(stream, BYTES);
+pub fn answer<S: Exchange, const BYTES: usize>(stream: S) -> impl Future<Output = ()> {
+    async move {
+        let stream = &stream;
+        answer!(stream, BYTES);
+    }
 }
 
 struct Accepting<'a, L>(&'a L);
@@ -165,13 +177,15 @@ pub enum Job<L: Accept> {
 
 /// Both in one future type, so that it can be stored without a box: it is told by an argument what to do. It has the bodies of the two
 /// and does not await them, or it would be a state machine around two others.
-pub async fn either<L: Accept, const BYTES: usize>(job: Job<L>, arrivals: &Arrivals<L::Stream>) {
-    match job {
-        Job::Accept(listener) => {
-            accept!(listener, arrivals);
-        }
-        Job::Answer(stream) => {
-            answer!(stream, BYTES);
+pub fn either<L: Accept, const BYTES: usize>(job: Job<L>, arrivals: &Arrivals<L::Stream>) -> impl Future<Output = ()> {
+    async move {
+        match &job {
+            Job::Accept(listener) => {
+                accept!(listener, arrivals);
+            }
+            Job::Answer(stream) => {
+                answer!(stream, BYTES);
+            }
         }
     }
 }

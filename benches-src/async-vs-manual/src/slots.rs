@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// How many places there are.
+/// How many places there are. A number of a place is below it, and so the remainder of itself: said that way, the compiler need not
+/// check it.
 pub const SLOTS: usize = 512;
 
 /// Places, each with a waker. None is ever added, so that no future moves.
@@ -26,7 +27,7 @@ impl<F: Future<Output = ()>> Slots<F> {
     /// Puts a future where none is. It is made there, and not moved.
     #[inline]
     pub fn put(&mut self, index: u32, make: impl FnOnce() -> F) {
-        let slot = &mut self.0[index as usize];
+        let slot = &mut self.0[index as usize % SLOTS];
         assert!(slot.future.is_none(), "a future is put where none is");
         slot.future = Some(make());
     }
@@ -34,19 +35,19 @@ impl<F: Future<Output = ()>> Slots<F> {
     /// The waker of the place.
     #[inline]
     pub fn waker(&self, index: u32) -> &Waker {
-        &self.0[index as usize].waker
+        &self.0[index as usize % SLOTS].waker
     }
 
     /// Gives the place another waker.
     #[inline]
     pub fn set_waker(&mut self, index: u32, waker: Waker) {
-        self.0[index as usize].waker = waker;
+        self.0[index as usize % SLOTS].waker = waker;
     }
 
     /// Polls the future there, if there is one, and drops it when it is ready.
     #[inline]
     pub fn poll(&mut self, index: u32) -> Poll<()> {
-        let slot = &mut self.0[index as usize];
+        let slot = &mut self.0[index as usize % SLOTS];
         let Some(future) = &mut slot.future else { return Poll::Pending };
         // SAFETY: nothing takes a future out of its place or swaps it: `put` writes only where none is, and below it is dropped
         // where it stands. The places themselves are a box that is private to this type and never exchanged.

@@ -71,7 +71,7 @@ const UNPOISONED: &str = "nobody panics while holding it";
 impl Ready {
     #[inline]
     fn push(&self, index: u32) {
-        if !self.queued[index as usize].replace(true) {
+        if !self.queued[index as usize % TASKS].replace(true) {
             let end = self.end.get();
             self.queue[end as usize % TASKS].set(index);
             self.end.set(end.wrapping_add(1));
@@ -84,7 +84,7 @@ impl Ready {
         (first != self.end.get()).then(|| {
             self.first.set(first.wrapping_add(1));
             let index = self.queue[first as usize % TASKS].get();
-            self.queued[index as usize].set(false);
+            self.queued[index as usize % TASKS].set(false);
             index
         })
     }

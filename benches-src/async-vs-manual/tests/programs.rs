@@ -6,9 +6,10 @@ use std::process::{Command, Output};
 
 use observation::Observation;
 
-const SERVERS: [&str; 14] = [
+const SERVERS: [&str; 15] = [
     env!("CARGO_BIN_EXE_manual"),
     env!("CARGO_BIN_EXE_step-futures"),
+    env!("CARGO_BIN_EXE_step-unsafe"),
     env!("CARGO_BIN_EXE_step-readiness"),
     env!("CARGO_BIN_EXE_step-queue"),
     env!("CARGO_BIN_EXE_step-wakers"),
@@ -75,7 +76,16 @@ fn every_server_makes_the_same_calls() {
 #[test]
 fn only_boxes_and_wakers_of_their_own_are_allocated_at_run_time() {
     let each = |server: &str| (count(server)["allocations"] * 256.).round();
-    for server in ["manual", "step-futures", "step-readiness", "step-queue", "step-wakers", "nonbox", "large-nonbox"] {
+    for server in [
+        "manual",
+        "step-futures",
+        "step-unsafe",
+        "step-readiness",
+        "step-queue",
+        "step-wakers",
+        "nonbox",
+        "large-nonbox",
+    ] {
         assert_eq!(each(server), 0., "{server}");
     }
     // Each connection's task, and the one that accepts them.

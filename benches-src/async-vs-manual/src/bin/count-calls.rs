@@ -41,6 +41,8 @@ mod step_futures;
 mod step_queue;
 #[path = "step-readiness.rs"]
 mod step_readiness;
+#[path = "step-unsafe.rs"]
+mod step_unsafe;
 #[path = "step-wakers.rs"]
 mod step_wakers;
 
@@ -56,6 +58,7 @@ struct Counted {
 enum Server {
     Manual,
     StepFutures,
+    StepUnsafe,
     StepReadiness,
     StepQueue,
     StepWakers,
@@ -76,6 +79,7 @@ impl Server {
         match self {
             Self::Manual => manual::Manual::serve(network, laps),
             Self::StepFutures => step_futures::StepFutures::serve(network, laps),
+            Self::StepUnsafe => step_unsafe::StepUnsafe::serve(network, laps),
             Self::StepReadiness => step_readiness::StepReadiness::serve(network, laps),
             Self::StepQueue => step_queue::StepQueue::serve(network, laps),
             Self::StepWakers => step_wakers::StepWakers::serve(network, laps),

@@ -1,0 +1,137 @@
+//! One operation: one request of 256, answered by futures that the loop polls itself. Against `step-futures`, nothing is cleared and
+//! nothing is checked: what the compiler cannot know is promised to it.
+
+use std::future::{Future, poll_fn};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::slice;
+use std::task::{Context, Poll, Waker};
+
+use async_vs_manual::Serve;
+use async_vs_manual::fake::{Event, Listener, Network, SOURCES, Stream, WouldBlock};
+use async_vs_manual::server::{Arrivals, REQUESTS, ROOM, end_of_line};
+
+pub(crate) struct StepUnsafe;
+
+enum Job<'n> {
+    Accept(Listener<'n>),
+    Answer(Stream<'n>),
+}
+
+impl Serve for StepUnsafe {
+    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
+        let arrivals = Arrivals::default();
+        let mut events = Vec::with_capacity(SOURCES);
+        let mut futures = Places::new();
+        for () in laps {
+            let listener = network.listen(REQUESTS);
+            let descriptor = listener.descriptor();
+            futures.put(descriptor, || either(Job::Accept(listener), &arrivals));
+            // What is new is polled once, as if it had had an event.
+            events.push(Event::readable(descriptor));
+            let mut open = 1;
+            while open > 0 {
+                let mut next = 0;
+                while let Some(event) = events.get(next) {
+                    next += 1;
+                    // SAFETY: a source that is open has a future in its place, and none but those have events: what ends closes its
+                    // source, and what is closed waits for nothing.
+                    open -= u32::from(unsafe { futures.poll(event.descriptor) }.is_ready());
+                    while let Some(stream) = arrivals.next() {
+                        let descriptor = stream.descriptor();
+                        futures.put(descriptor, || either(Job::Answer(stream), &arrivals));
+                        events.push(Event::readable(descriptor));
+                        open += 1;
+                    }
+                }
+                if open > 0 {
+                    network.poll(&mut events);
+                }
+            }
+            events.clear();
+        }
+    }
+}
+
+/// Accepts all clients, or reads a line into memory that is not cleared and writes it back.
+fn either<'n>(job: Job<'n>, arrivals: &Arrivals<Stream<'n>>) -> impl Future<Output = ()> {
+    async move {
+        match &job {
+            Job::Accept(listener) => {
+                listener.register();
+                for _ in 0..REQUESTS {
+                    arrivals.add(poll_fn(|_| ready(listener.accept())).await);
+                }
+                listener.unregister();
+            }
+            Job::Answer(stream) => {
+                stream.register();
+                let mut line = [MaybeUninit::uninit(); ROOM];
+                let mut filled = 0;
+                let end = loop {
+                    // SAFETY: `filled` counts what reads have written, and they write no more than there is room for.
+                    let room = unsafe { line.get_unchecked_mut(filled..) };
+                    match poll_fn(|_| ready(stream.read_uninit(room))).await {
+                        0 => break 0,
+                        bytes => filled += bytes,
+                    }
+                    // SAFETY: as many bytes were written, from the beginning on.
+                    let read = unsafe { slice::from_raw_parts(line.as_ptr().cast(), filled) };
+                    if let Some(end) = end_of_line(read) {
+                        stream.network().work();
+                        break end;
+                    }
+                };
+                let mut written = 0;
+                while written < end {
+                    // SAFETY: the end of the line is within what was read, and no more is written than is given.
+                    let rest = unsafe { slice::from_raw_parts(line.as_ptr().cast::<u8>().add(written), end - written) };
+                    written += poll_fn(|_| ready(stream.write(rest))).await;
+                }
+                stream.unregister();
+            }
+        }
+    }
+}
+
+#[inline]
+fn ready<T>(result: Result<T, WouldBlock>) -> Poll<T> {
+    result.map_or(Poll::Pending, Poll::Ready)
+}
+
+/// A place for a future for each descriptor. Nobody keeps which of them are taken.
+struct Places<F>(Box<[MaybeUninit<F>; SOURCES]>);
+
+impl<F: Future<Output = ()>> Places<F> {
+    fn new() -> Self {
+        Self(Box::new([const { MaybeUninit::uninit() }; SOURCES]))
+    }
+
+    #[inline]
+    fn put(&mut self, descriptor: u32, make: impl FnOnce() -> F) {
+        self.0[descriptor as usize].write(make());
+    }
+
+    /// Polls the future there, and drops it when it is ready.
+    ///
+    /// # Safety
+    ///
+    /// One was put there, and has not been ready since.
+    #[inline]
+    unsafe fn poll(&mut self, descriptor: u32) -> Poll<()> {
+        // SAFETY: `put` has found the descriptor within bounds, and the future is there, as the caller promises.
+        let future = unsafe { self.0.get_unchecked_mut(descriptor as usize).assume_init_mut() };
+        // SAFETY: the places are never moved, and what is in them is dropped there.
+        let polled = unsafe { Pin::new_unchecked(&mut *future) }.poll(&mut Context::from_waker(Waker::noop()));
+        if polled.is_ready() {
+            // SAFETY: it is there, and nobody polls it again.
+            unsafe { std::ptr::drop_in_place(future) };
+        }
+        polled
+    }
+}
+
+fn main() -> ExitCode {
+    async_vs_manual::main::<StepUnsafe>(harness::name!())
+}
