@@ -4,7 +4,7 @@
 //! Each is an async block in a plain function. An async function would move its arguments once more, when it is first polled: right
 //! after they were written, which a processor has to wait for.
 
-#![expect(clippy::manual_async_fn, reason = "see above")]
+#![expect(clippy::manual_async_fn, reason = "an async function would move its arguments once more")]
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
