@@ -148,3 +148,23 @@ unsafe impl GlobalAlloc for Counting {
 fn main() -> ExitCode {
     harness::once::<CountCalls>(harness::name!())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In this very process, so that Miri can look at every access. It takes its time: the parts of the other servers that are unsafe
+    /// are looked at in `tests/wakers.rs`.
+    #[test]
+    fn servers_answer_a_few_laps() {
+        const LAPS: u64 = 2;
+        let servers = if cfg!(miri) { &[Server::StepUnsafe] } else { Server::value_variants() };
+        for server in servers {
+            let network = Network::new(Load::new(Loaded::default()).unwrap());
+            server.serve(&network, (0..LAPS).map(|_| ()));
+            let counts = network.counts().by_name();
+            check(&counts, LAPS).unwrap();
+            assert_eq!(counts["answered"], LAPS * u64::from(REQUESTS));
+        }
+    }
+}
