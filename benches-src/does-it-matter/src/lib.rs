@@ -1,6 +1,7 @@
 //! What the programs of this chapter share: the document that services are given, and what they do with it.
 
 pub mod order;
+pub mod tls;
 
 use observation::Measure;
 
