@@ -9,7 +9,9 @@ use rustls::client::Resumption;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::version::TLS13;
-use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, SideData};
+use rustls::{
+    ClientConfig, ClientConnection, ConnectionCommon, RootCertStore, ServerConfig, ServerConnection, SideData,
+};
 
 /// The name that the certificate is for.
 pub const NAME: &str = "localhost";
@@ -67,6 +69,15 @@ pub fn client_config(root: &[u8], resumes: bool) -> Result<Arc<ClientConfig>> {
     Ok(Arc::new(config))
 }
 
+/// One of the two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The one that called.
+    Client,
+    /// The one that was called.
+    Server,
+}
+
 /// Both sides of a connection in one thread, with nothing between them but memory.
 pub struct Pair {
     /// The side that called.
@@ -79,42 +90,57 @@ pub struct Pair {
 impl Pair {
     /// Shakes hands, until neither side has anything left to say.
     pub fn connect(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Result<Self> {
+        Self::connect_by_turns(client, server, |_| {})
+    }
+
+    /// The same, told before each turn whose it is: what follows, up to the next call, is that side's own work.
+    pub fn connect_by_turns(
+        client: &Arc<ClientConfig>,
+        server: &Arc<ServerConfig>,
+        mut turn: impl FnMut(Side),
+    ) -> Result<Self> {
+        turn(Side::Client);
         let name = ServerName::try_from(NAME)?;
-        let mut pair = Self {
-            client: ClientConnection::new(client.clone(), name)?,
-            server: ServerConnection::new(server.clone())?,
-            wire: Vec::new(),
-        };
-        while pair.client.wants_write() || pair.server.wants_write() {
-            carry(&mut pair.client, &mut pair.server, &mut pair.wire)?;
-            carry(&mut pair.server, &mut pair.client, &mut pair.wire)?;
+        let mut client = ClientConnection::new(client.clone(), name)?;
+        turn(Side::Server);
+        let mut server = ServerConnection::new(server.clone())?;
+        let mut wire = Vec::new();
+        while client.wants_write() || server.wants_write() {
+            turn(Side::Client);
+            say_all(&mut client, &mut wire)?;
+            turn(Side::Server);
+            hear_all(&mut server, &wire)?;
+            say_all(&mut server, &mut wire)?;
+            turn(Side::Client);
+            hear_all(&mut client, &wire)?;
         }
-        ensure!(!pair.client.is_handshaking() && !pair.server.is_handshaking(), "the handshake did not end");
-        Ok(pair)
+        ensure!(!client.is_handshaking() && !server.is_handshaking(), "the handshake did not end");
+        Ok(Self { client, server, wire })
     }
 
     /// Seals what the client says and opens it at the server, into `heard`, which is as long.
     pub fn say(&mut self, said: &[u8], heard: &mut [u8]) -> Result<()> {
         self.client.writer().write_all(said)?;
-        carry(&mut self.client, &mut self.server, &mut self.wire)?;
+        say_all(&mut self.client, &mut self.wire)?;
+        hear_all(&mut self.server, &self.wire)?;
         self.server.reader().read_exact(heard).context("what the client said has not all come")
     }
 }
 
-/// Takes all that one side has to say to the other side.
-fn carry<A: SideData, B: SideData>(
-    from: &mut rustls::ConnectionCommon<A>,
-    to: &mut rustls::ConnectionCommon<B>,
-    wire: &mut Vec<u8>,
-) -> Result<()> {
+/// Puts all that a side has to say on the wire, in place of what was there.
+fn say_all<S: SideData>(side: &mut ConnectionCommon<S>, wire: &mut Vec<u8>) -> Result<()> {
     wire.clear();
-    while from.wants_write() {
-        from.write_tls(wire)?;
+    while side.wants_write() {
+        side.write_tls(wire)?;
     }
-    let mut rest = &wire[..];
-    while !rest.is_empty() {
-        to.read_tls(&mut rest)?;
-        to.process_new_packets()?;
+    Ok(())
+}
+
+/// Takes all that is on the wire.
+fn hear_all<S: SideData>(side: &mut ConnectionCommon<S>, mut wire: &[u8]) -> Result<()> {
+    while !wire.is_empty() {
+        side.read_tls(&mut wire)?;
+        side.process_new_packets()?;
     }
     Ok(())
 }
