@@ -183,6 +183,11 @@ mod tests {
             let mut heard = vec![0; said.len()];
             pair.say(&said, &mut heard).unwrap();
             assert_eq!(heard, said);
+            assert_eq!(
+                pair.wire.len(),
+                5 + said.len() + 1 + 16,
+                "one record: its head, what was said, its type, its tag"
+            );
         }
     }
 }
