@@ -2,6 +2,7 @@
 
 pub mod order;
 pub mod pipeline;
+pub mod tls;
 
 use observation::Measure;
 

@@ -1,0 +1,85 @@
+//! Every program that measures a part of a request is run as a reader would run it, and its work is checked. Each checks the kind of its
+//! handshakes itself, and that every number, byte or document came back.
+
+use std::process::{Command, Output};
+
+use observation::Observation;
+
+/// Each with its parameters, and operations in one lap.
+const PROGRAMS: [(&[&str], u64); 23] = [
+    (&[env!("CARGO_BIN_EXE_cost-syscall")], 1),
+    (&[env!("CARGO_BIN_EXE_cost-alloc"), "--bytes", "64"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-alloc"), "--bytes", "5000"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-http")], 1),
+    (&[env!("CARGO_BIN_EXE_cost-sha")], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "500", "--what", "parse"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "5000", "--what", "parse"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "50000", "--what", "parse"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "500", "--what", "write"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "5000", "--what", "write"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "50000", "--what", "write"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "full", "--side", "both"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "full", "--side", "server"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "resumed", "--side", "both"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "resumed", "--side", "server"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "record"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-thread-switch"), "--placement", "two-cpus"], 2),
+    (&[env!("CARGO_BIN_EXE_cost-thread-switch")], 2),
+    (&[env!("CARGO_BIN_EXE_cost-task-switch")], 2),
+    (&[env!("CARGO_BIN_EXE_cost-thread-socket")], 2),
+    (&[env!("CARGO_BIN_EXE_cost-task-socket")], 2),
+    (&[env!("CARGO_BIN_EXE_cost-thread-spawn")], 1),
+    (&[env!("CARGO_BIN_EXE_cost-task-spawn")], 1),
+];
+
+fn run(program: &[&str], flags: &[&str]) -> Output {
+    Command::new(program[0]).args(&program[1..]).args(flags).output().unwrap()
+}
+
+fn observe(program: &[&str], flags: &[&str]) -> Observation {
+    let output = run(program, &[flags, &["--json"]].concat());
+    assert!(output.status.success(), "{program:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_part_of_a_request_is_done_as_often_as_was_asked() {
+    for (program, per_lap) in PROGRAMS {
+        let seen = observe(program, &["--iters", "3", "--warmups", "2"]);
+        assert_eq!(seen.samples[0].operations, 3 * per_lap, "{program:?}");
+        assert!(seen.samples[0].elapsed_ns > 0, "{program:?}");
+    }
+}
+
+#[test]
+fn the_servers_part_of_a_handshake_is_less_than_both_sides() {
+    let handshake = |side| {
+        let program = [env!("CARGO_BIN_EXE_cost-tls"), "--side", side];
+        observe(&program, &["--iters", "100", "--placement", "one-cpu"]).samples[0].elapsed_ns
+    };
+    assert!(handshake("server") < handshake("both"));
+}
+
+#[test]
+fn the_null_system_call_enters_the_kernel_each_time() {
+    let Ok(strace) = Command::new("strace").arg("-V").output() else {
+        return eprintln!("skipped: strace is not installed");
+    };
+    assert!(strace.status.success());
+    let program = env!("CARGO_BIN_EXE_cost-syscall");
+    let output =
+        run(&["strace", "-c", "-e", "trace=getppid", "-U", "calls,name", program], &["--iters", "40", "--quiet"]);
+    let summary = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = summary.lines().find(|line| line.ends_with("getppid")).unwrap_or_else(|| panic!("{summary}"));
+    // Once more when it is set up.
+    assert_eq!(line.split_whitespace().next(), Some("41"));
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let output = run(&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "record", "--side", "server"], &["--once"]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("both sides"), "{output:?}");
+    let output = run(&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "0"], &["--once"]);
+    assert_eq!(output.status.code(), Some(2));
+}
