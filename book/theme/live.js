@@ -36,17 +36,17 @@
 
   // A worked case of the calculator's table is a place to set its sliders to.
   function offerCases(figure, live, view) {
-    for (const body of figure.querySelectorAll('tbody[data-set]')) {
+    for (const head of figure.querySelectorAll('th[data-set]')) {
       const button = document.createElement('button');
       button.type = 'button';
       button.className = 'explore';
-      button.textContent = 'Begin with these';
+      button.textContent = 'Set so';
       button.onclick = async () => {
-        for (const [signal, value] of Object.entries(JSON.parse(body.dataset.set))) view.signal(signal, value);
+        for (const [signal, value] of Object.entries(JSON.parse(head.dataset.set))) view.signal(signal, value);
         await view.runAsync();
         live.scrollIntoView({ block: 'start' });
       };
-      body.querySelector('th').append(' ', button);
+      head.append(' ', button);
     }
   }
 

@@ -5,7 +5,9 @@ use std::io::{ErrorKind, Write};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{calculator, chart, check, claim, confirm, export, limits, list, measure, preprocess, spin, table, value};
+use crate::cmd::{
+    calculator, chart, check, claim, confirm, export, limits, list, measure, preprocess, spin, table, value,
+};
 use crate::project::Project;
 use crate::render::Form;
 use crate::view::View;

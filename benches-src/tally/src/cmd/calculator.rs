@@ -6,7 +6,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use crate::calculator::{Answer, At, Calculator as Data, Case, Choice, Input, Kept, Output, Panel, Setting, Value, Who};
+use crate::calculator::{
+    Answer, At, Calculator as Data, Case, Choice, Input, Kept, Output, Panel, Setting, Value, Who,
+};
 use crate::charts;
 use crate::cmd::limits::grouped;
 use crate::downloads;
@@ -132,7 +134,7 @@ impl Printer<'_> {
         Ok(parts.join(" · "))
     }
 
-    /// The inputs that the cases stand on; all of them on a page, where somebody may choose another.
+    /// The inputs that the cases stand on.
     fn inputs(&self) -> Vec<(&Input, &Choice)> {
         let all = self.data.inputs.iter().flat_map(|input| input.options.iter().map(move |option| (input, option)));
         let is_chosen = |(input, option): &(&Input, &Choice)| {
@@ -148,7 +150,8 @@ impl Printer<'_> {
             let lines = self.lines(case)?;
             let width = lines.iter().map(|line| line.output.label.chars().count()).max().unwrap_or(0);
             for Line { output, values } in &lines {
-                let heads = values.iter().map(|(who, value, _)| format!("{}: {}", plural(*who), plain(output.panel, value)));
+                let heads =
+                    values.iter().map(|(who, value, _)| format!("{}: {}", plural(*who), plain(output.panel, value)));
                 let heads: Vec<String> = heads.collect();
                 out += &format!("  {:width$}  {}\n", output.label, heads.join("; "));
             }
@@ -163,7 +166,11 @@ impl Printer<'_> {
             out += &format!("  {}, {} ({})\n", input.label, option.label, option.experiment);
             for who in [Who::Thread, Who::Task] {
                 let quantity = option.quantity(who)?;
-                out += &format!("    {}: {} = {quantity}\n", plural(who), render::plain(&option.measured(self.view, who)?));
+                out += &format!(
+                    "    {}: {} = {quantity}\n",
+                    plural(who),
+                    render::plain(&option.measured(self.view, who)?)
+                );
             }
         }
         Ok(out)
@@ -174,14 +181,16 @@ impl Printer<'_> {
         for case in self.cases {
             let mut outputs = serde_json::Map::new();
             for Line { output, values } in self.lines(case)? {
-                let mut object = json!({ "label": output.label, "unit": unit(output.panel), "formula": output.formula });
+                let mut object =
+                    json!({ "label": output.label, "unit": unit(output.panel), "formula": output.formula });
                 for (who, value, _) in &values {
                     object[who.word()] = value_json(value);
                 }
                 outputs.insert(output.name.clone(), object);
             }
             let answer = self.data.answer(self.view, case)?.words();
-            cases.push(json!({ "case": case.name, "set": case.values, "outputs": outputs, "would_threads_do": answer }));
+            cases
+                .push(json!({ "case": case.name, "set": case.values, "outputs": outputs, "would_threads_do": answer }));
         }
         let mut inputs = Vec::new();
         for (input, option) in self.inputs() {
@@ -214,15 +223,18 @@ impl Printer<'_> {
         let mut out = "<figure class=\"calculator\" id=\"calculator\" data-chart=\"calculator\" data-explore=\"Set your own numbers\" "
             .to_owned();
         out += &format!("data-live=\"{live}\">\n{}", self.states()?);
+        let heads = self.cases.iter().map(|case| {
+            let set = html(&self.signals(case)?.to_string());
+            let (id, name) = (identifier(&case.name), html(&case.name));
+            Ok(format!("<th scope=\"col\" id=\"calculator-{id}\" data-set=\"{set}\">{name}</th>"))
+        });
         out += &format!(
-            "<div class=\"wide\" tabindex=\"0\">\n<table>\n<caption><span>Worked cases. Their descriptions are assumed; all that is computed \
-             stands on this machine’s records. {}.</span></caption>\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">threads</th>\
-             <th scope=\"col\">tasks</th></tr>\n</thead>\n",
-            html(self.view.machine.name())
+            "<div class=\"wide\" tabindex=\"0\">\n<table>\n<caption><span>Worked cases. What describes them is assumed, what is computed \
+             stands on records: {}.</span></caption>\n<thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{}</tr>\n</thead>\n",
+            html(self.view.machine.name()),
+            heads.collect::<Result<String>>()?
         );
-        for case in self.cases {
-            out += &self.case_rows(case)?;
-        }
+        out += &format!("<tbody>\n{}</tbody>\n<tbody>\n{}</tbody>\n", self.description_rows()?, self.output_rows()?);
         out += "</table>\n</div>\n";
         out += &format!("<figcaption>{}</figcaption>\n</figure>\n", self.rule()?);
         Ok(out + &self.formulas()? + &self.input_table()?)
@@ -234,10 +246,11 @@ impl Printer<'_> {
         for output in &self.data.outputs {
             let Some(bound) = &output.bound else { continue };
             let at = if bound.at == At::Most { "at most" } else { "at least" };
-            rules.push(format!("{}: {at} {}", output.label, bound.label));
+            rules.push(format!("{} is {at} {}", output.label, bound.label));
         }
         Ok(html(&format!(
-            "A thread per connection would do, by this rule, where its whole interval keeps to all of these. {}.",
+            "A thread per connection would do, by this rule, where these hold over their whole intervals: {}. What breaks one is marked; \
+             the live view has a mark at each of these bounds.",
             rules.join("; ")
         )))
     }
@@ -245,7 +258,8 @@ impl Printer<'_> {
     /// What must be known about how fresh the records are.
     fn states(&self) -> Result<String> {
         let mut out = String::new();
-        let names: BTreeSet<&str> = self.inputs().iter().map(|(_, option)| option.experiment.as_str()).collect();
+        let options = self.data.inputs.iter().flat_map(|input| &input.options);
+        let names: BTreeSet<&str> = options.map(|option| option.experiment.as_str()).collect();
         for name in names {
             let (plan, experiment) = self.view.plans.experiment(name)?;
             if let Ok((_, freshness)) = self.view.kept(plan, experiment)?.as_ref()
@@ -257,26 +271,43 @@ impl Printer<'_> {
         Ok(out)
     }
 
-    fn case_rows(&self, case: &Case) -> Result<String> {
-        let set = html(&self.signals(case)?.to_string());
-        let mut out = format!("<tbody id=\"calculator-{}\" data-set=\"{set}\">\n", identifier(&case.name));
-        out += &format!(
-            "<tr><th colspan=\"3\" scope=\"rowgroup\">{} <span class=\"described\">{}</span></th></tr>\n",
-            html(&case.name),
-            html(&self.described(case)?)
-        );
-        for Line { output, values } in self.lines(case)? {
-            let span = if values.len() == 1 { " colspan=\"2\"" } else { "" };
-            let cells = values.iter().map(|(who, value, kept)| cell(&output, *who, value, *kept, span));
-            out += &format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(&output.label), cells.collect::<String>());
+    /// What describes the cases, a row each.
+    fn description_rows(&self) -> Result<String> {
+        let mut out = String::new();
+        for setting in &self.data.settings {
+            let number = |case| Ok(format!("<td>{}</td>", html(&worded(setting, self.data.set(case, setting)?))));
+            out += &row(setting.short(), self.cases.iter().map(number).collect::<Result<String>>()?);
         }
-        let answer = self.data.answer(self.view, case)?;
-        out += &format!(
-            "<tr class=\"answer\"><th scope=\"row\">{QUESTION}</th><td colspan=\"2\" data-answer=\"{}\"><strong>{}</strong></td></tr>\n",
-            rank(&answer),
-            html(&answer.words())
-        );
-        Ok(out + "</tbody>\n")
+        for input in self.data.inputs.iter().filter(|input| input.options.len() > 1) {
+            let word = |case| Ok(format!("<td>{}</td>", html(&self.data.chosen(case, input)?.label)));
+            out += &row(&input.label, self.cases.iter().map(word).collect::<Result<String>>()?);
+        }
+        Ok(out)
+    }
+
+    /// What is computed for them: a row for threads and one for tasks, or one for what threads take beyond tasks.
+    fn output_rows(&self) -> Result<String> {
+        let cases: Vec<Vec<Line>> = self.cases.iter().map(|case| self.lines(case)).collect::<Result<_>>()?;
+        let mut out = String::new();
+        for (index, output) in self.data.outputs.iter().enumerate() {
+            for (nth, who) in output.whose().iter().enumerate() {
+                let cells: String = cases.iter().map(|lines| cell(output, &lines[index].values[nth])).collect();
+                let label = html(&output.label);
+                out += &match (who, nth) {
+                    (Who::Extra, _) => row(&output.label, cells),
+                    (_, 0) => format!(
+                        "<tr><th scope=\"rowgroup\" rowspan=\"2\">{label}</th><th scope=\"row\">{}</th>{cells}</tr>\n",
+                        plural(*who)
+                    ),
+                    _ => format!("<tr class=\"second\"><th scope=\"row\">{}</th>{cells}</tr>\n", plural(*who)),
+                };
+            }
+        }
+        let answer = |case| {
+            let answer = self.data.answer(self.view, case)?;
+            Ok(format!("<td data-answer=\"{}\"><strong>{}</strong></td>", rank(&answer), html(&answer.words())))
+        };
+        Ok(out + &row(QUESTION, self.cases.iter().map(answer).collect::<Result<String>>()?))
     }
 
     fn formulas(&self) -> Result<String> {
@@ -353,9 +384,10 @@ impl Printer<'_> {
                 bounds.push((output.name.as_str(), script(&Expression::parse(&bound.formula)?, None)));
             }
         }
-        let chosen = self.data.inputs.iter().filter(|input| input.options.len() > 1).map(|input| {
+        let chosen = self.data.inputs.iter().map(|input| {
             let name = &input.name;
-            format!("(datum.input !== '{name}' || datum.option === {name}_option)")
+            let option = if input.options.len() > 1 { format!("{name}_option") } else { "datum.option".to_owned() };
+            format!("(datum.input !== '{name}' || datum.option === {option})")
         });
         let (low, median, high) =
             (self.scripts("input_low")?, self.scripts("input_median")?, self.scripts("input_high")?);
@@ -418,12 +450,11 @@ impl Printer<'_> {
             let input = self.data.input_of(output)?;
             for option in &input.options {
                 for who in output.whose() {
-                    let value = crate::calculator::in_formulas(option.measured(self.view, *who)?);
-                    let whose = if *who == Who::Extra { String::new() } else { format!(", {}", plural(*who)) };
+                    let value = option.value(self.view, *who)?;
                     let kind = if *who == Who::Task { "task" } else { "thread" };
                     let bound = output.bound.as_ref().filter(|_| *who != Who::Task);
                     let mut row = json!({
-                        "output": output.name, "line": format!("{}{whose}", output.label), "panel": axis(output.panel),
+                        "output": output.name, "label": output.label, "panel": axis(output.panel),
                         "unit": unit(output.panel), "order": order, "who": who.word(), "kind": kind,
                         "input": input.name, "option": option.name,
                         "at": bound.map(|bound| if bound.at == At::Most { "most" } else { "least" }),
@@ -465,8 +496,8 @@ fn unit(panel: Panel) -> &'static str {
 /// What an axis of the live view is headed.
 fn axis(panel: Panel) -> &'static str {
     match panel {
-        Panel::Cores => "cores",
-        Panel::Shares => "parts",
+        Panel::Cores => "percent of a core",
+        Panel::Shares => "percent",
         Panel::Bytes => "bytes",
         Panel::Time => "seconds",
         Panel::Number => "threads or tasks",
@@ -519,17 +550,19 @@ fn plain(panel: Panel, value: &Value) -> String {
     }
 }
 
-fn cell(output: &Output, who: Who, value: &Value, kept: Option<Kept>, span: &str) -> String {
-    let marked = match kept {
-        Some(Kept::Broken) => " class=\"broken\"",
-        _ => "",
-    };
+/// A row of the table of cases.
+fn row(label: &str, cells: String) -> String {
+    format!("<tr><th scope=\"row\" colspan=\"2\">{}</th>{cells}</tr>\n", html(label))
+}
+
+fn cell(output: &Output, (who, value, kept): &(Who, Value, Option<Kept>)) -> String {
+    let marked = if *kept == Some(Kept::Broken) { " class=\"broken\"" } else { "" };
     match value {
-        Err(missing) => format!("<td{span}>{}</td>", render::boxed_inline(missing)),
+        Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
         Ok(estimate) => {
             let (shown, interval) = shown(output.panel, estimate);
             format!(
-                "<td{span}{marked}><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data> <span class=\"interval\">{}</span></td>",
+                "<td{marked}><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data> <span class=\"interval\">{}</span></td>",
                 estimate.median,
                 output.name,
                 who.word(),
@@ -583,7 +616,7 @@ fn script(expression: &Expression, input: Option<(&str, &str)>) -> String {
 
 /// In Vega's language: what belongs to the row's output, and else nothing.
 fn choose(of: &[(&str, String)]) -> String {
-    of.iter().rev().fold("null".to_owned(), |other, (name, script)| {
-        format!("datum.output === '{name}' ? {script} : {other}")
-    })
+    of.iter()
+        .rev()
+        .fold("null".to_owned(), |other, (name, script)| format!("datum.output === '{name}' ? {script} : {other}"))
 }
