@@ -65,6 +65,7 @@
     figure.querySelectorAll('.picture').forEach((picture) => (picture.hidden = true));
     figure.prepend(live);
     button.remove();
+    live.querySelector('summary')?.setAttribute('aria-label', 'Save this chart, or see its specification');
     // For who wants to look into it from the browser's console.
     live.view = view;
     sayNumbers(live, view);
