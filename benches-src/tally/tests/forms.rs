@@ -173,6 +173,8 @@ fn the_calculator_never_takes_another_machines_numbers() {
     let printed = fake.print(&["calculator"]);
     assert!(printed.contains("(not measured: run: cargo tally measure pair)"), "{printed}");
     assert!(printed.contains("not known: CPU time (not measured)"), "{printed}");
+    let page = fake.print(&["calculator", "--form", "page"]);
+    assert!(page.contains("<strong>not measured</strong>: pair: run: cargo tally measure pair"), "{page}");
     assert!(!printed.contains(" ns") && !printed.contains(" µs ["), "{printed}");
 }
 

@@ -255,16 +255,18 @@ impl Printer<'_> {
         )))
     }
 
-    /// What must be known about how fresh the records are.
+    /// What must be known about how fresh the records are, and which are missing.
     fn states(&self) -> Result<String> {
         let mut out = String::new();
         let options = self.data.inputs.iter().flat_map(|input| &input.options);
         let names: BTreeSet<&str> = options.map(|option| option.experiment.as_str()).collect();
         for name in names {
             let (plan, experiment) = self.view.plans.experiment(name)?;
-            if let Ok((_, freshness)) = self.view.kept(plan, experiment)?.as_ref()
-                && let Some(note) = render::freshness(freshness, experiment)
-            {
+            let note = match self.view.kept(plan, experiment)?.as_ref() {
+                Ok((_, freshness)) => render::freshness(freshness, experiment),
+                Err(missing) => Some(missing.clone()),
+            };
+            if let Some(note) = note {
                 out += &render::boxed(&Missing::new(note.word, format!("{name}: {}", note.reason)));
             }
         }
