@@ -116,6 +116,72 @@ test('a live chart is drawn from our own copy of Vega, and only when somebody as
   }
 });
 
+test('the calculator: its live view computes what its table says, from our own copy of Vega, and only when somebody asks', async () => {
+  for (const width of [390, 1440]) {
+    const { page, errors, foreign, close } = await open('does-it-matter.html', { width, theme: 'navy' });
+    const figure = page.locator('#calculator');
+    assert.equal(await page.evaluate(() => 'vega' in window), false, 'Vega was loaded though nobody asked');
+    await figure.locator('button.explore').click();
+    await figure.locator('.vega-embed svg.marks').waitFor();
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(wider <= 0, `the live calculator is ${wider} px wider than a screen of ${width}`);
+    /** What the live view computes, by output and by whose it is; and its answer, as a rank. */
+    const computed = () =>
+      figure.evaluate((figure) => {
+        const view = [...figure.children].find((child) => child.view).view;
+        const rows = Object.keys(view.getState({ data: () => true }).data).flatMap((name) => view.data(name));
+        const outputs = rows.filter((row) => row?.output && 'said' in row).map((row) => [`${row.output} ${row.who}`, row.median]);
+        return { values: Object.fromEntries(outputs), answer: rows.find((row) => row && 'worst' in row).worst };
+      });
+    const heads = figure.locator('th[data-set]');
+    assert.ok((await heads.count()) >= 5);
+    for (let nth = 0; nth < (await heads.count()); nth++) {
+      await heads.nth(nth).locator('button').click();
+      // A row's own heads are no cells, so that the nth cell is the nth case's.
+      const table = await figure.evaluate((figure, nth) => {
+        const cells = [...figure.querySelectorAll('tbody tr')].map((row) => row.querySelectorAll('td')[nth]);
+        const values = cells.map((cell) => cell.querySelector('data')).filter(Boolean);
+        const answer = cells.find((cell) => cell.dataset.answer).dataset.answer;
+        return { values: values.map((value) => [`${value.dataset.output} ${value.dataset.who}`, Number(value.value)]), answer: Number(answer) };
+      }, nth);
+      const live = await computed();
+      assert.ok(table.values.length >= 15, String(table.values));
+      for (const [name, value] of table.values) {
+        assert.ok(Math.abs(live.values[name] / value - 1) < 1e-9, `case ${nth}, ${name}: ${value} in the table, ${live.values[name]} live`);
+      }
+      assert.equal(live.answer, table.answer, `case ${nth}: another answer live`);
+    }
+    // A slider moves by key, says what it means, and the numbers follow.
+    const slider = figure.locator('input[type="range"][name="requests_per_second_step"]');
+    const before = await computed();
+    await slider.focus();
+    for (let step = 0; step < 8; step++) await page.keyboard.press('ArrowLeft');
+    const after = await computed();
+    assert.ok(Math.abs(before.values['switching thread'] / after.values['switching thread'] - 10) < 1e-6, 'eight steps are a factor of ten');
+    const said = await slider.getAttribute('aria-valuetext');
+    assert.equal(await slider.locator('xpath=following-sibling::output').textContent(), said);
+    assert.equal(said, '10,000');
+    assert.deepEqual([errors, foreign], [[], []]);
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => axe.run('#calculator', { resultTypes: ['violations'] }));
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`), []);
+    await close();
+  }
+});
+
+test('the calculator without JavaScript: cases, formulas and inputs stand in tables', async () => {
+  const { page, close } = await open('does-it-matter.html', { width: 390, javaScriptEnabled: false });
+  const figure = page.locator('#calculator');
+  assert.equal(await figure.locator('button').count(), 0);
+  assert.ok(await figure.locator('table').isVisible());
+  assert.ok((await figure.locator('data').count()) >= 75);
+  assert.equal(await figure.locator('.missing').count(), 0, 'the reference machine has every number');
+  assert.ok((await page.locator('table.inputs a.value').count()) >= 10);
+  assert.match(await page.locator('table.formulas').textContent(), /requests per second × switches per request × one switch/);
+  await close();
+});
+
 test('every figure can be cited with its machine, and the citation leads back to it', async () => {
   for (const name of withFigures) {
     const { page, close } = await open(name, { javaScriptEnabled: false });

@@ -19,6 +19,37 @@
       Promise.resolve(),
     ));
 
+  // A slider goes in steps; beside it stands the number that its step means, which the specification says in words.
+  function sayNumbers(live, view) {
+    for (const slider of live.querySelectorAll('input[type="range"]')) {
+      const words = slider.name.replace(/_step$/, '_words');
+      const output = document.createElement('output');
+      const say = () => {
+        output.textContent = view.signal(words).trim();
+        slider.setAttribute('aria-valuetext', output.textContent);
+      };
+      slider.nextSibling.replaceWith(output);
+      view.addSignalListener(words, say);
+      say();
+    }
+  }
+
+  // A worked case of the calculator's table is a place to set its sliders to.
+  function offerCases(figure, live, view) {
+    for (const head of figure.querySelectorAll('th[data-set]')) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'explore';
+      button.textContent = 'Set so';
+      button.onclick = async () => {
+        for (const [signal, value] of Object.entries(JSON.parse(head.dataset.set))) view.signal(signal, value);
+        await view.runAsync();
+        live.scrollIntoView({ block: 'start' });
+      };
+      head.append(' ', button);
+    }
+  }
+
   async function explore(figure, button) {
     button.disabled = true;
     await Promise.all([vega(), script(figure.dataset.live)]);
@@ -26,7 +57,7 @@
     const narrow = window.matchMedia('(max-width: 620px)').matches;
     const live = document.createElement('div');
     // `ast` interprets expressions, so that pages may forbid eval; `svg` follows the theme as the still picture does.
-    await window.vegaEmbed(live, narrow ? both.narrow : both.wide, {
+    const { view } = await window.vegaEmbed(live, narrow ? both.narrow : both.wide, {
       ast: true,
       renderer: 'svg',
       actions: { export: true, source: true, compiled: false, editor: false },
@@ -34,17 +65,24 @@
     figure.querySelectorAll('.picture').forEach((picture) => (picture.hidden = true));
     figure.prepend(live);
     button.remove();
+    live.querySelector('summary')?.setAttribute('aria-label', 'Save this chart, or see its specification');
+    // For who wants to look into it from the browser's console.
+    live.view = view;
+    sayNumbers(live, view);
+    offerCases(figure, live, view);
   }
 
   for (const figure of document.querySelectorAll('figure[data-live]')) {
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'explore';
-    button.textContent = 'Show each point’s numbers';
+    button.textContent = figure.dataset.explore ?? 'Show each point’s numbers';
     button.onclick = () =>
       explore(figure, button).catch((error) => {
         button.textContent = `The live chart failed: ${error.message}`;
       });
-    figure.querySelector('figcaption').before(button);
+    // A table that can be explored is long: its button stands above it.
+    if (figure.dataset.explore) figure.prepend(button);
+    else figure.querySelector('figcaption').before(button);
   }
 })();

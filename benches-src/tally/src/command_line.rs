@@ -5,7 +5,9 @@ use std::io::{ErrorKind, Write};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::cmd::{chart, check, claim, confirm, export, limits, list, measure, preprocess, spin, table, value};
+use crate::cmd::{
+    calculator, chart, check, claim, confirm, export, limits, list, measure, preprocess, spin, table, value,
+};
 use crate::project::Project;
 use crate::render::Form;
 use crate::view::View;
@@ -42,6 +44,7 @@ pub enum Verb {
     Chart(chart::Chart),
     Value(value::Value),
     Claim(claim::Claim),
+    Calculator(calculator::Calculator),
     Confirm(confirm::Confirm),
     Check(check::Check),
     Export(export::Export),
@@ -75,6 +78,7 @@ impl CommandLine {
             Verb::Chart(verb) => verb.print(&view, form),
             Verb::Value(verb) => verb.print(&view, form),
             Verb::Claim(verb) => verb.print(&view, form),
+            Verb::Calculator(verb) => verb.print(&view, form),
             Verb::Confirm(verb) => verb.print(&view, form),
             Verb::Check(verb) => verb.print(&view),
             Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) => unreachable!("done above"),

@@ -53,7 +53,8 @@ impl Operator {
         }
     }
 
-    fn sign(self) -> char {
+    /// Its sign in text.
+    pub fn sign(self) -> char {
         match self {
             Operator::Plus => '+',
             Operator::Minus => '-',

@@ -6,6 +6,7 @@
 //! **Never:** printing never measures, and measuring never prints a page. Only `measure` and `export` write below `data/`.
 //! Text that came from a record goes through [`escape`]. A sentence never mixes two machines.
 
+pub mod calculator;
 pub mod cell;
 pub mod charts;
 pub mod cmd;

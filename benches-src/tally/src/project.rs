@@ -40,6 +40,13 @@ impl Project {
         self.benches().join(chapter).join("plan.toml")
     }
 
+    /// The calculator of the chapter that has one.
+    pub fn calculator(&self) -> Result<Option<PathBuf>> {
+        let benches = self.benches();
+        let folders = fs::read_dir(&benches).with_context(|| format!("cannot list {}", benches.display()))?;
+        Ok(folders.flatten().map(|folder| folder.path().join("calculator.toml")).find(|path| path.is_file()))
+    }
+
     /// A program's file, from the workspace's folder on.
     pub fn listing(chapter: &str, program: &str) -> String {
         format!("{chapter}/src/bin/{program}.rs")

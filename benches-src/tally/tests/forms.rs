@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Fake, PLAN, succeed};
+use support::{CALCULATOR, Fake, PLAN, succeed};
 
 /// A project with a record that does not change from day to day.
 fn recorded() -> Fake {
@@ -117,4 +117,79 @@ fn check_keeps_names_apart_that_are_anchors_of_one_page() {
     let fake = Fake::with_plan(&PLAN.replace("\"pair\"", "\"slow\""));
     let said = support::fail(fake.tally(&["check"]));
     assert!(said.contains("the name \"slow\" belongs to a program"), "{said}");
+}
+
+/// A project with a calculator, and with what its live view is drawn by.
+fn with_calculator() -> Fake {
+    let fake = recorded();
+    fake.write("benches-src/chapter/calculator.toml", CALCULATOR);
+    let charts = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/charts");
+    for file in ["calculator.vl.json", "config.json"] {
+        fake.write(&format!("book/charts/{file}"), &std::fs::read_to_string(charts.join(file)).unwrap());
+    }
+    fake
+}
+
+#[test]
+fn the_calculator_in_each_form() {
+    let fake = with_calculator();
+    for form in ["text", "page", "json"] {
+        let printed = fake.print(&["calculator", "--machine", "a-machine", "--form", form]);
+        insta::assert_snapshot!(format!("calculator-{form}"), printed);
+    }
+    let live = fake.read("book/src/generated/a-machine/calculator.live.js");
+    assert!(live.starts_with("(window.charts ??= {}).calculator = {"), "{live}");
+    assert!(!live.contains(":\"$"), "a placeholder was left in the specification");
+    // The same formulas, with the settings as signals and the input as a field.
+    assert!(live.contains("(rate * datum.input_low)") && live.contains("(datum.input_high / work)"), "{live}");
+}
+
+#[test]
+fn the_calculator_computes_a_case_of_ones_own() {
+    let fake = with_calculator();
+    let print = |flags: &[&str]| {
+        let printed = fake.print(&[&["calculator", "--machine", "a-machine", "--json"], flags].concat());
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap()
+    };
+    let inputs = print(&[])["inputs"].clone();
+    let slow = inputs[0]["median_ns"].as_f64().unwrap();
+    let own = print(&["--work-us", "100"]);
+    let case = &own["cases"][0];
+    assert_eq!((&case["case"], &case["set"]["rate"]), (&"Your service".into(), &1000.into()));
+    let switching = case["outputs"]["switching"]["thread"]["median"].as_f64().unwrap();
+    assert!((switching / (1000.0 * slow * 1e-9) - 1.0).abs() < 1e-9, "{switching} of {slow}");
+    assert_eq!(case["would_threads_do"], "yes", "about a microsecond more for a hundred of work");
+    assert_eq!(print(&["--work-us", "2"])["cases"][0]["would_threads_do"], "no: CPU time");
+    let said = support::fail(fake.tally(&["calculator", "--machine", "a-machine", "--switch", "magic"]));
+    assert!(said.contains("one_switch cannot be \"magic\"; there are: io, channel"), "{said}");
+    let said = support::fail(fake.tally(&["calculator", "--machine", "a-machine", "--work-us", "0"]));
+    assert!(said.contains("work must be above 0"), "{said}");
+}
+
+#[test]
+fn the_calculator_never_takes_another_machines_numbers() {
+    let fake = with_calculator();
+    std::fs::remove_dir_all(fake.path("data/local")).unwrap();
+    let printed = fake.print(&["calculator"]);
+    assert!(printed.contains("(not measured: run: cargo tally measure pair)"), "{printed}");
+    assert!(printed.contains("not known: CPU time (not measured)"), "{printed}");
+    let page = fake.print(&["calculator", "--form", "page"]);
+    assert!(page.contains("<strong>not measured</strong>: pair: run: cargo tally measure pair"), "{page}");
+    assert!(!printed.contains(" ns") && !printed.contains(" µs ["), "{printed}");
+}
+
+#[test]
+fn check_looks_into_the_calculator() {
+    let fake = with_calculator();
+    for (from, to, reason) in [
+        ("slow[free]", "slow[two-cpus]", "input one_switch, option io: there is no cell slow[two-cpus]"),
+        ("rate * one_switch", "rate * one_swich", "output switching: unknown name one_swich"),
+        ("formula = \"0.1\"", "formula = \"one_switch\"", "output extra: its bound is of settings alone"),
+        ("rate = 1000", "rate = 1001", "no step at 1001"),
+        ("unit = \"µs\"", "unit = \"weeks\"", "unknown unit \"weeks\""),
+    ] {
+        fake.write("benches-src/chapter/calculator.toml", &CALCULATOR.replace(from, to));
+        let said = support::fail(fake.tally(&["check"]));
+        assert!(said.contains("benches-src/chapter/calculator.toml: ") && said.contains(reason), "{said}");
+    }
 }

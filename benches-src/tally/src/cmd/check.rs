@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Parser};
 use regex::Regex;
 
+use crate::calculator::Calculator;
 use crate::cmd::limits;
 use crate::cmd::list::operation;
 use crate::command_line::{CommandLine, Verb};
@@ -34,6 +35,7 @@ impl Check {
         wrong.extend(typed_figures(view)?);
         wrong.extend(claims(view));
         wrong.extend(published(view));
+        wrong.extend(calculator(view)?);
         wrong.extend(records(view)?);
         if wrong.is_empty() {
             return Ok("plans, listings, pages and records agree\n".to_owned());
@@ -140,6 +142,7 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
         Verb::Confirm(_) => Ok(()),
+        Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
         Verb::Limits(_) => limits::experiment(view).map(drop),
         Verb::List(list) => match (list.program, list.prediction) {
             (Some(program), _) => view.plans.chapter_of(&program).map(drop),
@@ -177,6 +180,16 @@ fn published(view: &View) -> Vec<String> {
         Some(format!("published figure {}: {error:#}", figure.id))
     };
     view.published.figures().filter_map(check).collect()
+}
+
+/// What the calculator takes is measured, and what it computes can be computed.
+fn calculator(view: &View) -> Result<Vec<String>> {
+    let Some(path) = view.project.calculator()? else { return Ok(Vec::new()) };
+    let place = path.strip_prefix(view.project.root()).unwrap_or(&path).display();
+    Ok(match Calculator::load(&view.project) {
+        Ok(calculator) => calculator.wrong(view).into_iter().map(|wrong| format!("{place}: {wrong}")).collect(),
+        Err(error) => vec![format!("{error:#}")],
+    })
 }
 
 /// Records that came with the checkout can be read and are of the listings that are shown.

@@ -227,7 +227,7 @@ fn exact(measured: &Measured) -> String {
 }
 
 /// With commas between thousands.
-fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let head = digits.len() % 3;
     let (first, rest) = digits.split_at(head);

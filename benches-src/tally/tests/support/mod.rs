@@ -55,6 +55,69 @@ does-not-hold = "It does not: {slow[free] / fast[free]}."
 inconclusive = "Nobody knows: {slow[free] / fast[free]}."
 "#;
 
+/// A calculator of that plan's two programs.
+pub const CALCULATOR: &str = r#"
+[[setting]]
+name = "rate"
+label = "requests per second"
+unit = ""
+least = 1
+most = 1000000
+
+[[setting]]
+name = "work"
+label = "work per request, without steps"
+unit = "µs"
+least = 1
+most = 1000
+
+[[input]]
+name = "one_switch"
+label = "one step"
+
+[[input.option]]
+name = "io"
+label = "free"
+note = "A step."
+experiment = "pair"
+thread = "slow[free]"
+task = "fast[free]"
+
+[[input.option]]
+name = "channel"
+label = "on one CPU"
+note = "A step that only a full run measures."
+experiment = "pair"
+thread = "slow[one-cpu]"
+task = "slow[one-cpu]"
+
+[[output]]
+name = "switching"
+label = "of a core spent stepping"
+panel = "cores"
+formula = "rate * one_switch"
+
+[[output]]
+name = "extra"
+label = "extra"
+panel = "shares"
+of = "extra"
+formula = "one_switch / work"
+bound = { formula = "0.1", at = "most", objection = "CPU time", label = "a tenth" }
+
+[[case]]
+name = "A service"
+rate = 1000
+work = 5
+one_switch = "io"
+
+[[case]]
+name = "Another"
+rate = 1000
+work = 5
+one_switch = "channel"
+"#;
+
 const PUBLISHED: &str = r#"
 title = "Elsewhere"
 url = "https://example.org/elsewhere"
