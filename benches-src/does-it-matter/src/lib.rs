@@ -1,6 +1,11 @@
 //! What the programs of this chapter share: the document that services are given, and what they do with it.
 
+pub mod generator;
+pub mod http;
 pub mod order;
+pub mod phases;
+pub mod remote;
+pub mod serving;
 
 use observation::Measure;
 
