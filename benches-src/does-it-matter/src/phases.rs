@@ -23,7 +23,7 @@ pub struct Phases {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub idle: u32,
     /// Bytes of JSON in a request
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=500_000))]
+    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub json_bytes: u32,
     /// How long each phase lasts, in milliseconds
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=60_000))]

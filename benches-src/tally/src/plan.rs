@@ -382,7 +382,7 @@ impl Experiment {
         let cells = self.full_cells()?;
         for leaf in expression.leaves() {
             select(&cells, leaf)?;
-            let timed = self.measures.is_empty() || !is_time(&leaf.measure);
+            let timed = self.measures.is_empty() || self.measures.contains(&leaf.measure) || !is_time(&leaf.measure);
             ensure!(leaf.count() == self.count && timed, "no experiment measures {leaf}");
         }
         Ok(())
