@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,10 +16,13 @@ use hdrhistogram::Histogram;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 use rustix::time::{ClockId, clock_gettime};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use serde::{Deserialize, Serialize};
 
 use crate::http;
 use crate::order::Order;
+use crate::tls;
 
 /// What a generator is asked to do, one after the other.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -52,8 +56,8 @@ pub struct Target {
     pub idle: usize,
     /// Bytes of JSON in a request.
     pub json_bytes: usize,
-    /// The certificate to trust; without one the connections are plain.
-    pub certificate: Option<Vec<u8>>,
+    /// The root's certificate (DER) to trust; without one the connections are plain.
+    pub root: Option<Vec<u8>>,
 }
 
 /// What came of a command.
@@ -147,11 +151,14 @@ impl Generator {
         http::handle(&json, &mut body).ok().context("an order of ours is not understood")?;
         self.message = Message { request: http::request(&json), body };
         self.active = target.connections;
+        // Every connection shakes hands in full.
+        let tls = target.root.as_ref().map(|root| tls::client_config(root, false)).transpose()?;
         let mut all = Report::default();
         while self.connections.len() < target.connections + target.idle {
             let first = self.connections.len();
             for index in first..(first + OPENED_TOGETHER).min(target.connections + target.idle) {
-                let mut stream = Wire::connect(target).with_context(|| format!("connection {index}"))?;
+                let mut stream =
+                    Wire::connect(target.address, tls.as_ref()).with_context(|| format!("connection {index}"))?;
                 let interest = Interest::READABLE | Interest::WRITABLE;
                 self.poll.registry().register(stream.socket(), Token(index), interest)?;
                 self.connections.push(Connection::new(stream));
@@ -414,42 +421,59 @@ impl Quantiles {
 }
 
 /// A connection's bytes.
-struct Wire(TcpStream);
+enum Wire {
+    Plain(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
 
 impl Wire {
-    fn connect(target: &Target) -> Result<Self> {
-        let stream = std::net::TcpStream::connect_timeout(&target.address, PATIENCE)
-            .with_context(|| format!("nobody answers at {}", target.address))?;
+    /// Connects, and shakes hands if there is a configuration for that.
+    fn connect(address: SocketAddr, tls: Option<&Arc<ClientConfig>>) -> Result<Self> {
+        let mut stream = std::net::TcpStream::connect_timeout(&address, PATIENCE)
+            .with_context(|| format!("nobody answers at {address}"))?;
         stream.set_nodelay(true)?;
         // Closed by a reset, a connection leaves no port behind that must not be used again for a minute.
         socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO))?;
+        let Some(config) = tls else {
+            stream.set_nonblocking(true)?;
+            return Ok(Self::Plain(TcpStream::from_std(stream)));
+        };
+        let mut session = ClientConnection::new(config.clone(), ServerName::try_from(tls::NAME)?)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        while session.is_handshaking() {
+            session.complete_io(&mut stream).context("the handshake")?;
+        }
         stream.set_nonblocking(true)?;
-        Ok(Self(TcpStream::from_std(stream)))
+        Ok(Self::Tls(Box::new(StreamOwned::new(session, TcpStream::from_std(stream)))))
     }
 
     fn socket(&mut self) -> &mut TcpStream {
-        &mut self.0
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => &mut stream.sock,
+        }
     }
 
-    /// Whether bytes that were taken have not been given to the socket yet.
+    /// Whether bytes that were taken have not been given to the socket yet. They are when the next are written, be there any.
     fn has_unsent(&self) -> bool {
-        false
+        match self {
+            Self::Plain(_) => false,
+            Self::Tls(stream) => stream.conn.wants_write(),
+        }
     }
-}
 
-impl Read for Wire {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read(room)
+        match self {
+            Self::Plain(stream) => stream.read(room),
+            Self::Tls(stream) => stream.read(room),
+        }
     }
-}
 
-impl Write for Wire {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.0.flush()
+        match self {
+            Self::Plain(stream) => stream.write(bytes),
+            Self::Tls(stream) => stream.write(bytes),
+        }
     }
 }
 

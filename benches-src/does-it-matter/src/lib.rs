@@ -6,6 +6,7 @@ pub mod order;
 pub mod phases;
 pub mod remote;
 pub mod serving;
+pub mod tls;
 
 use observation::Measure;
 

@@ -66,12 +66,12 @@ pub fn run(
     server: &dyn Watch,
     phases: &Phases,
     address: SocketAddr,
-    certificate: Option<Vec<u8>>,
+    root: Option<Vec<u8>>,
 ) -> Result<Results> {
     let mut results = Results::default();
     let (connections, idle) = results.fit(phases);
     let memory_before = server.memory_bytes()?;
-    let target = Target { address, connections, idle, json_bytes: phases.json_bytes as usize, certificate };
+    let target = Target { address, connections, idle, json_bytes: phases.json_bytes as usize, root };
     load.execute(&Command::Connect(target))?;
     results.put("connections", count((connections + idle) as f64));
     if let (Some(before), Some(after)) = (memory_before, server.memory_bytes()?) {

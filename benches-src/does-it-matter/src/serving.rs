@@ -13,12 +13,14 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use harness::{Once, Placement, Unavailable};
 use observation::Measure;
+use rustls::ServerConfig;
 use serde::Serialize;
 
 use crate::count;
 use crate::generator::cpu_ns;
 use crate::phases::{self, Phases, Results, Watch};
 use crate::remote::Remote;
+use crate::tls::Identity;
 
 /// A server under test.
 pub trait Serve: 'static {
@@ -41,6 +43,8 @@ pub struct Shared {
     pub answered: Answered,
     /// Bytes of JSON in a request.
     pub json_bytes: usize,
+    /// How to shake hands, if connections are not plain.
+    pub tls: Option<Arc<ServerConfig>>,
 }
 
 /// A count of answers.
@@ -67,6 +71,9 @@ pub struct Parameters<O: Args> {
     #[command(flatten)]
     #[serde(flatten)]
     own: O,
+    /// Whether connections are encrypted, by TLS 1.3
+    #[arg(long, default_value_t = false, action = clap::ArgAction::Set)]
+    tls: bool,
     /// The port to listen on; 0 for any
     #[arg(long, default_value_t = 0)]
     port: u16,
@@ -81,6 +88,7 @@ pub struct Server<S: Serve> {
     placement: Placement,
     address: SocketAddr,
     answered: Answered,
+    identity: Option<Identity>,
     thread: Option<JoinHandle<Result<()>>>,
     results: Results,
 }
@@ -94,6 +102,9 @@ impl<S: Serve> Once for Server<S> {
                 "the load generator needs a CPU of its own, so that it is not the server that waits for it",
             ));
         }
+        if parameters.tls && S::SHOWS_THE_GENERATOR {
+            return Err(Unavailable::because("a server that does nothing does not encrypt"));
+        }
         placement.pin_participant(0)?;
         let port = parameters.port;
         let listener = TcpListener::bind(("127.0.0.1", port))
@@ -101,9 +112,19 @@ impl<S: Serve> Once for Server<S> {
         let address = listener.local_addr()?;
         let answered = Answered::default();
         let json_bytes = parameters.phases.json_bytes as usize;
-        let (own, shared) = (parameters.own.clone(), Shared { placement, answered: answered.clone(), json_bytes });
+        let identity = parameters.tls.then(Identity::new).transpose()?;
+        let tls = identity.as_ref().map(Identity::server_config).transpose()?;
+        let (own, shared) = (parameters.own.clone(), Shared { placement, answered: answered.clone(), json_bytes, tls });
         let thread = Some(thread::spawn(move || S::serve(listener, own, shared)));
-        Ok(Self { parameters: parameters.clone(), placement, address, answered, thread, results: Results::default() })
+        Ok(Self {
+            parameters: parameters.clone(),
+            placement,
+            address,
+            answered,
+            identity,
+            thread,
+            results: Results::default(),
+        })
     }
 
     fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
@@ -112,7 +133,8 @@ impl<S: Serve> Once for Server<S> {
             return Ok([("answered".to_owned(), count(self.answered.all() as f64))].into());
         }
         let mut load = Remote::start(self.placement)?;
-        let ran = phases::run(&mut load, &self.answered, &self.parameters.phases, self.address, None);
+        let root = self.identity.as_ref().map(|identity| identity.root().to_vec());
+        let ran = phases::run(&mut load, &self.answered, &self.parameters.phases, self.address, root);
         self.results = ran.map_err(|error| self.explain(error))?;
         if !S::SHOWS_THE_GENERATOR {
             self.results.doubt_a_busy_generator()?;

@@ -115,6 +115,23 @@ fn every_server_is_loaded_and_measured() {
 }
 
 #[test]
+fn every_server_is_loaded_through_tls_too() {
+    for program in SERVERS {
+        let flags = ["--tls", "true", "--connections", "3", "--idle", "5", "--milliseconds", "60"];
+        let seen = observe(program, &flags);
+        assert!(seen.measures["rate"].values[0] > 0., "{program}");
+        let long = observe(program, &[&flags[..], &["--json-bytes", "100000"]].concat());
+        assert_eq!(
+            long.measures["connections"].values,
+            [8.],
+            "{program}: records of TLS are shorter than such an answer"
+        );
+    }
+    let seen = observe(NOTHING, &["--tls", "true"]);
+    assert!(seen.unavailable["elapsed"].contains("does not encrypt"));
+}
+
+#[test]
 fn the_generator_loads_a_server_that_runs_already() {
     for program in SERVERS {
         let server = Running::start(program);
@@ -211,7 +228,8 @@ fn a_generator_that_is_killed_ends_the_measurement() {
 
 /// The process that another has started.
 fn child_of(parent: u32) -> Option<Pid> {
-    let started_by = |status: &str| status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse::<u32>().ok());
+    let started_by =
+        |status: &str| status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse::<u32>().ok());
     std::fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
         let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
         let status = std::fs::read_to_string(entry.path().join("status")).ok()?;

@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use does_it_matter::http::Exchange;
 use does_it_matter::serving::{Answered, Serve, Shared};
+use rustls::{ServerConnection, StreamOwned};
 use serde::Serialize;
 
 struct ServeThread;
@@ -27,9 +28,14 @@ impl Serve for ServeThread {
         loop {
             let (stream, _) = listener.accept()?;
             stream.set_nodelay(true)?;
-            let answered = shared.answered.clone();
+            let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
             // What ends one connection, an error too, is of no concern to the others.
-            thread::Builder::new().stack_size(own.stack_bytes).spawn(move || converse(stream, &answered))?;
+            thread::Builder::new().stack_size(own.stack_bytes).spawn(move || -> Result<()> {
+                Ok(match tls {
+                    None => converse(stream, &answered)?,
+                    Some(config) => converse(StreamOwned::new(ServerConnection::new(config)?, stream), &answered)?,
+                })
+            })?;
         }
     }
 }

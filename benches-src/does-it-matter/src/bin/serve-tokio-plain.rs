@@ -11,6 +11,7 @@ use does_it_matter::serving::{Answered, Serve, Shared};
 use runtime::Flavor;
 use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio_rustls::TlsAcceptor;
 
 struct ServeTokioPlain;
 
@@ -31,9 +32,14 @@ impl Serve for ServeTokioPlain {
             loop {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;
-                let answered = shared.answered.clone();
+                let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
                 // What ends one connection, an error too, is of no concern to the others.
-                tokio::spawn(async move { converse(stream, &answered).await });
+                tokio::spawn(async move {
+                    match tls {
+                        None => converse(stream, &answered).await,
+                        Some(config) => converse(TlsAcceptor::from(config).accept(stream).await?, &answered).await,
+                    }
+                });
             }
         })
     }
@@ -47,6 +53,8 @@ async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, answered: &An
                 answered.one();
             }
             stream.write_all(answer.bytes).await?;
+            // Of a socket this does nothing; TLS may still hold a part of what it was given.
+            stream.flush().await?;
             if answer.last {
                 return Ok(());
             }

@@ -19,6 +19,7 @@ use hyper_util::rt::TokioIo;
 use runtime::Flavor;
 use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsAcceptor;
 
 struct ServeTokio;
 
@@ -39,7 +40,17 @@ impl Serve for ServeTokio {
             loop {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;
-                tokio::spawn(converse(stream, shared.answered.clone()));
+                let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
+                tokio::spawn(async move {
+                    match tls {
+                        None => converse(stream, answered).await,
+                        Some(config) => {
+                            if let Ok(stream) = TlsAcceptor::from(config).accept(stream).await {
+                                converse(stream, answered).await;
+                            }
+                        }
+                    }
+                });
             }
         })
     }
