@@ -168,11 +168,13 @@ impl Generator {
         Ok(all)
     }
 
-    /// One request on each connection, and the next when it is answered until the time is up.
+    /// One request on each connection, and the next when it is answered until the time is up. A phase that is to last at all lasts
+    /// until as many were answered as there are connections, though the machine be busy with something else.
     fn closed(&mut self, range: std::ops::Range<usize>, milliseconds: u64) -> Result<Report> {
         let mut clock = Clock::start(milliseconds);
         let mut report = Report::default();
         let mut under_way = range.len();
+        let least = if milliseconds > 0 { range.len() as u64 } else { 0 };
         for connection in &mut self.connections[range] {
             connection.begin(clock.now, &self.message)?;
         }
@@ -185,8 +187,9 @@ impl Generator {
                 }
                 clock.read();
                 report.answered += 1;
-                if clock.now < clock.end {
+                if clock.now < clock.end || report.answered_in_time < least {
                     report.answered_in_time += 1;
+                    report.phase_ns = clock.now - clock.begin;
                     connection.begin(clock.now, &self.message)?;
                 } else {
                     under_way -= 1;
@@ -196,6 +199,7 @@ impl Generator {
             clock.check_patience(under_way)?;
         }
         clock.note(&mut report);
+        report.phase_ns = report.phase_ns.max(clock.end - clock.begin);
         Ok(report)
     }
 
@@ -243,6 +247,7 @@ impl Generator {
         ensure!(report.answered + report.unsent == times.len() as u64, "a request was answered twice or never");
         (report.latency, report.lateness) = (Quantiles::of(&latency), Quantiles::of(&lateness));
         clock.note(&mut report);
+        report.phase_ns = clock.end - clock.begin;
         Ok(report)
     }
 
@@ -401,7 +406,6 @@ impl Clock {
 
     fn note(&mut self, report: &mut Report) {
         self.read();
-        report.phase_ns = self.end - self.begin;
         report.elapsed_ns = self.now - self.begin;
         report.cpu_ns = cpu_ns() - self.cpu_before;
     }

@@ -31,10 +31,11 @@ impl Serve for ServeThread {
             let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
             // What ends one connection, an error too, is of no concern to the others.
             thread::Builder::new().stack_size(own.stack_bytes).spawn(move || -> Result<()> {
-                Ok(match tls {
+                match tls {
                     None => converse(stream, &answered)?,
                     Some(config) => converse(StreamOwned::new(ServerConnection::new(config)?, stream), &answered)?,
-                })
+                }
+                Ok(())
             })?;
         }
     }
