@@ -1,7 +1,12 @@
 //! What the programs of this chapter share: the document that services are given, and what they do with it.
 
+pub mod generator;
+pub mod http;
 pub mod order;
 pub mod pipeline;
+pub mod phases;
+pub mod remote;
+pub mod serving;
 pub mod tls;
 
 use observation::Measure;

@@ -26,6 +26,17 @@ pub struct Plan {
     /// The claims in the order in which they are listed.
     #[serde(rename = "claim", default)]
     pub claims: Vec<Claim>,
+    /// The programs that are no cells, since another program starts them.
+    #[serde(rename = "tool", default)]
+    pub tools: Vec<Tool>,
+}
+
+/// A program that is not measured, but used by those that are.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// A file of the chapter's `src/bin`.
+    pub name: String,
 }
 
 /// The cells that answer one question together.
@@ -382,7 +393,7 @@ impl Experiment {
         let cells = self.full_cells()?;
         for leaf in expression.leaves() {
             select(&cells, leaf)?;
-            let timed = self.measures.is_empty() || !is_time(&leaf.measure);
+            let timed = self.measures.is_empty() || self.measures.contains(&leaf.measure) || !is_time(&leaf.measure);
             ensure!(leaf.count() == self.count && timed, "no experiment measures {leaf}");
         }
         Ok(())

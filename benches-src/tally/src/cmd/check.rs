@@ -54,7 +54,8 @@ fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
     programs.sort();
     for program in programs {
         let listing = Project::listing(&plan.chapter, &program);
-        if !plan.experiments.iter().any(|experiment| experiment.group(&program).is_some()) {
+        let is_tool = plan.tools.iter().any(|tool| tool.name == program);
+        if !is_tool && !plan.experiments.iter().any(|experiment| experiment.group(&program).is_some()) {
             wrong.push(format!("benches-src/{listing} is in no experiment of its chapter's plan.toml"));
         }
         if let Err(error) = operation(&view.project, &plan.chapter, &program) {

@@ -1,0 +1,65 @@
+//! One operation: one request, an order as JSON over HTTP/1.1, answered by a thread that has one connection and nothing else to do.
+
+use std::io::{self, Read, Write};
+use std::net::TcpListener;
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::Result;
+use clap::Args;
+use does_it_matter::http::Exchange;
+use does_it_matter::serving::{Answered, Serve, Shared};
+use rustls::{ServerConnection, StreamOwned};
+use serde::Serialize;
+
+struct ServeThread;
+
+#[derive(Args, Serialize, Clone)]
+struct Own {
+    /// The stack of each connection's thread
+    #[arg(long, default_value_t = 256 << 10)]
+    stack_bytes: usize,
+}
+
+impl Serve for ServeThread {
+    type Own = Own;
+
+    fn serve(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+        loop {
+            let (stream, _) = listener.accept()?;
+            stream.set_nodelay(true)?;
+            let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
+            // What ends one connection, an error too, is of no concern to the others.
+            thread::Builder::new().stack_size(own.stack_bytes).spawn(move || -> Result<()> {
+                match tls {
+                    None => converse(stream, &answered)?,
+                    Some(config) => converse(StreamOwned::new(ServerConnection::new(config)?, stream), &answered)?,
+                }
+                Ok(())
+            })?;
+        }
+    }
+}
+
+fn converse(mut stream: impl Read + Write, answered: &Answered) -> io::Result<()> {
+    let mut exchange = Exchange::default();
+    loop {
+        while let Some(answer) = exchange.answer() {
+            if answer.served {
+                answered.one();
+            }
+            stream.write_all(answer.bytes)?;
+            if answer.last {
+                return Ok(());
+            }
+        }
+        match stream.read(exchange.room())? {
+            0 => return Ok(()),
+            bytes => exchange.came(bytes),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    does_it_matter::serving::main::<ServeThread>(harness::name!())
+}

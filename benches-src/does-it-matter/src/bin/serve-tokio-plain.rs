@@ -1,0 +1,71 @@
+//! One operation: one request, an order as JSON over HTTP/1.1, answered by a tokio task that parses it exactly as serve-thread does.
+
+use std::io;
+use std::net::TcpListener;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use does_it_matter::http::Exchange;
+use does_it_matter::serving::{Answered, Serve, Shared};
+use runtime::Flavor;
+use serde::Serialize;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio_rustls::TlsAcceptor;
+
+struct ServeTokioPlain;
+
+#[derive(Args, Serialize, Clone)]
+struct Own {
+    /// Which of tokio's runtimes
+    #[arg(long, value_enum, default_value_t = Flavor::Current)]
+    runtime: Flavor,
+}
+
+impl Serve for ServeTokioPlain {
+    type Own = Own;
+
+    fn serve(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+        listener.set_nonblocking(true)?;
+        own.runtime.start(shared.placement)?.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            loop {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
+                // What ends one connection, an error too, is of no concern to the others.
+                tokio::spawn(async move {
+                    match tls {
+                        None => converse(stream, &answered).await,
+                        Some(config) => converse(TlsAcceptor::from(config).accept(stream).await?, &answered).await,
+                    }
+                });
+            }
+        })
+    }
+}
+
+async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, answered: &Answered) -> io::Result<()> {
+    let mut exchange = Exchange::default();
+    loop {
+        while let Some(answer) = exchange.answer() {
+            if answer.served {
+                answered.one();
+            }
+            stream.write_all(answer.bytes).await?;
+            // Of a socket this does nothing; TLS may still hold a part of what it was given.
+            stream.flush().await?;
+            if answer.last {
+                return Ok(());
+            }
+        }
+        match stream.read(exchange.room()).await? {
+            0 => return Ok(()),
+            bytes => exchange.came(bytes),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    does_it_matter::serving::main::<ServeTokioPlain>(harness::name!())
+}

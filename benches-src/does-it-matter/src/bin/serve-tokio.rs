@@ -1,0 +1,88 @@
+//! One operation: one request, an order as JSON over HTTP/1.1, answered by a tokio task with the HTTP library hyper.
+
+use std::convert::Infallible;
+use std::net::TcpListener;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use bytes::Bytes;
+use clap::Args;
+use does_it_matter::http::{self, LARGEST_BODY, Refusal};
+use does_it_matter::serving::{Answered, Serve, Shared};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use runtime::Flavor;
+use serde::Serialize;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsAcceptor;
+
+struct ServeTokio;
+
+#[derive(Args, Serialize, Clone)]
+struct Own {
+    /// Which of tokio's runtimes
+    #[arg(long, value_enum, default_value_t = Flavor::Current)]
+    runtime: Flavor,
+}
+
+impl Serve for ServeTokio {
+    type Own = Own;
+
+    fn serve(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+        listener.set_nonblocking(true)?;
+        own.runtime.start(shared.placement)?.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            loop {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
+                tokio::spawn(async move {
+                    match tls {
+                        None => converse(stream, answered).await,
+                        Some(config) => {
+                            if let Ok(stream) = TlsAcceptor::from(config).accept(stream).await {
+                                converse(stream, answered).await;
+                            }
+                        }
+                    }
+                });
+            }
+        })
+    }
+}
+
+async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, answered: Answered) {
+    let service = service_fn(|request| async { Ok::<_, Infallible>(answer(request, &answered).await) });
+    // The other servers send no date either. What ends one connection, an error too, is of no concern to the others.
+    let _ = http1::Builder::new().auto_date_header(false).serve_connection(TokioIo::new(stream), service).await;
+}
+
+async fn answer(request: Request<Incoming>, answered: &Answered) -> Response<Full<Bytes>> {
+    match total(request).await {
+        Ok(order) => {
+            answered.one();
+            Response::builder().header(CONTENT_TYPE, "application/json").body(Full::from(order))
+        }
+        Err(refusal) => {
+            Response::builder().status(refusal.status().0).header(CONNECTION, "close").body(Full::default())
+        }
+    }
+    .expect("these headers are valid")
+}
+
+async fn total(request: Request<Incoming>) -> Result<Vec<u8>, Refusal> {
+    let length = http::body_length(request.headers().get(CONTENT_LENGTH).map(|value| value.as_bytes()))?;
+    let body = Limited::new(request.into_body(), LARGEST_BODY).collect().await.map_err(|_| Refusal::Malformed)?;
+    let mut order = Vec::with_capacity(length);
+    http::handle(&body.to_bytes(), &mut order)?;
+    Ok(order)
+}
+
+fn main() -> ExitCode {
+    does_it_matter::serving::main::<ServeTokio>(harness::name!())
+}

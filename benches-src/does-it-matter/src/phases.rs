@@ -1,0 +1,199 @@
+//! What a server is put through, and what is made of it: connections, a warm-up, saturation, and then requests that come at fractions of
+//! what it could answer.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use observation::Measure;
+use rustix::process::{Resource, getrlimit};
+use serde::Serialize;
+
+use crate::generator::{Command, Load, Quantiles, Report, Target};
+use crate::{bytes, count, nanoseconds};
+
+/// What a reader can vary of the load.
+#[derive(Args, Serialize, Clone)]
+pub struct Phases {
+    /// Connections on which requests are sent
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub connections: u32,
+    /// Further connections, open and silent after their first request
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub idle: u32,
+    /// Bytes of JSON in a request
+    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub json_bytes: u32,
+    /// How long each phase lasts, in milliseconds
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    pub milliseconds: u64,
+    /// Requests per second of a further phase that is the same for all servers; 0 for none
+    #[arg(long, default_value_t = 0)]
+    pub common_rate: u32,
+    /// Where the random times begin at which requests are due
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// What can be read of a server in this process. Nothing of one elsewhere.
+pub trait Watch {
+    /// Requests it has answered, and CPU time it has taken, in nanoseconds.
+    fn used(&self) -> Option<(u64, u64)>;
+    /// Switches of its threads so far.
+    fn switches(&self) -> Result<Option<u64>>;
+    /// Memory of its process, page tables included.
+    fn memory_bytes(&self) -> Result<Option<u64>>;
+}
+
+/// Everything that came of it.
+#[derive(Default)]
+pub struct Results {
+    /// By name.
+    pub measures: BTreeMap<String, Measure>,
+    /// What there is to distrust.
+    pub doubts: Vec<String>,
+    /// What could not be measured, and why.
+    pub unavailable: BTreeMap<String, String>,
+}
+
+/// The generator must have been able to do twice what it did.
+pub const BUSY_AT_MOST: f64 = 0.5;
+
+/// Loads a server through all phases.
+pub fn run(
+    load: &mut dyn Load,
+    server: &dyn Watch,
+    phases: &Phases,
+    address: SocketAddr,
+    root: Option<Vec<u8>>,
+) -> Result<Results> {
+    let mut results = Results::default();
+    let (connections, idle) = results.fit(phases);
+    let memory_before = server.memory_bytes()?;
+    let target = Target { address, connections, idle, json_bytes: phases.json_bytes as usize, root };
+    load.execute(&Command::Connect(target))?;
+    results.put("connections", count((connections + idle) as f64));
+    if let (Some(before), Some(after)) = (memory_before, server.memory_bytes()?) {
+        let growth = after.saturating_sub(before) as f64;
+        results.put("user_memory_bytes", bytes(growth / (connections + idle) as f64));
+    }
+
+    load.execute(&Command::Closed { milliseconds: phases.milliseconds.div_ceil(4) })?;
+    let (full, cpu_ns) = watched(load, server, &Command::Closed { milliseconds: phases.milliseconds })?;
+    let rate = full.answered_in_time as f64 * 1e9 / full.phase_ns as f64;
+    results.put("rate", count(rate));
+    results.put("saturation_ns", nanoseconds(1e9 / rate));
+    results.put("load_cpu_share", count(full.cpu_ns as f64 / full.elapsed_ns as f64));
+    results.measures.extend(cpu_ns.map(|time| ("cpu_ns".to_owned(), nanoseconds(time))));
+
+    let open = |rate: f64, seed| Command::Open { rate, milliseconds: phases.milliseconds, seed };
+    let (half, _) = watched(load, server, &open(0.5 * rate, phases.seed))?;
+    results.latencies("half", &half);
+    let switches_before = server.switches()?;
+    let (most, _) = watched(load, server, &open(0.8 * rate, phases.seed + 1))?;
+    results.latencies("most", &most);
+    results.put("load_late_p99_ns", nanoseconds(most.lateness.p99 as f64));
+    if let (Some(before), Some(after)) = (switches_before, server.switches()?) {
+        results.put("switches", count(after.saturating_sub(before) as f64 / most.answered.max(1) as f64));
+    }
+    if phases.common_rate > 0 {
+        let (common, cpu_ns) = watched(load, server, &open(phases.common_rate.into(), phases.seed + 2))?;
+        results.latencies("common", &common);
+        results.measures.extend(cpu_ns.map(|time| ("common_cpu_ns".to_owned(), nanoseconds(time))));
+    }
+    Ok(results)
+}
+
+/// A phase, and the CPU time that a request took the server.
+fn watched(load: &mut dyn Load, server: &dyn Watch, command: &Command) -> Result<(Report, Option<f64>)> {
+    let before = server.used();
+    let report = load.execute(command)?;
+    let (Some((answered_before, cpu_before)), Some((answered, cpu))) = (before, server.used()) else {
+        return Ok((report, None));
+    };
+    let answered = answered - answered_before;
+    ensure!(answered == report.answered, "the server counts {answered} answers, and its clients {}", report.answered);
+    Ok((report, Some((cpu - cpu_before) as f64 / answered.max(1) as f64)))
+}
+
+impl Results {
+    fn put(&mut self, name: &str, measure: Measure) {
+        self.measures.insert(name.to_owned(), measure);
+    }
+
+    /// As many connections as descriptors allow for, in the server or in the generator. Idle ones are given up first.
+    fn fit(&mut self, phases: &Phases) -> (usize, usize) {
+        const OF_A_PROCESS_ITSELF: u64 = 32;
+        let (connections, idle) = (phases.connections as usize, phases.idle as usize);
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let most = limit.saturating_sub(OF_A_PROCESS_ITSELF).max(1) as usize;
+        if connections + idle <= most {
+            return (connections, idle);
+        }
+        self.doubts.push(format!(
+            "fewer connections than asked for: {most} of {}, since a process may have {limit} descriptors (as root: prlimit --nofile={} --pid $$)",
+            connections + idle,
+            (connections + idle) as u64 + OF_A_PROCESS_ITSELF
+        ));
+        let connections = connections.min(most);
+        (connections, most - connections)
+    }
+
+    /// Quantiles, as far as there are requests enough beyond them.
+    fn latencies(&mut self, phase: &str, report: &Report) {
+        let Quantiles { p50, p99, p999 } = report.latency;
+        for (name, value, needed) in [("p50", p50, 20), ("p99", p99, 1_000), ("p999", p999, 10_000)] {
+            let name = format!("{phase}_{name}_ns");
+            if report.unsent > 0 {
+                let due = report.answered + report.unsent;
+                let reason =
+                    format!("{} of {due} requests had to wait for so long that they were not even sent", report.unsent);
+                self.unavailable.insert(name, reason);
+            } else if report.answered < needed {
+                let reason = format!("the phase had {} requests and it needs {needed}", report.answered);
+                self.unavailable.insert(name, reason);
+            } else {
+                self.put(&name, nanoseconds(value as f64));
+            }
+        }
+    }
+
+    /// Doubts whether the server was what was measured.
+    pub fn doubt_a_busy_generator(&mut self) -> Result<()> {
+        let share = self.measures.get("load_cpu_share").context("a generator's share")?.values[0];
+        if share > BUSY_AT_MOST {
+            self.doubts.push(format!(
+                "the load generator was busier than half: {:.0} % of the time at saturation",
+                share * 100.0
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(answered: u64, unsent: u64) -> Report {
+        Report { answered, unsent, latency: Quantiles { p50: 10, p99: 20, p999: 30 }, ..Report::default() }
+    }
+
+    #[test]
+    fn a_quantile_stands_only_where_there_are_requests_enough() {
+        for (answered, known) in [(10, 0), (100, 1), (1_000, 2), (9_999, 2), (10_000, 3)] {
+            let mut results = Results::default();
+            results.latencies("half", &report(answered, 0));
+            assert_eq!((results.measures.len(), results.unavailable.len()), (known, 3 - known), "{answered}");
+        }
+    }
+
+    #[test]
+    fn requests_that_were_never_sent_leave_no_quantile() {
+        let mut results = Results::default();
+        results.latencies("most", &report(20_000, 1));
+        assert!(results.measures.is_empty());
+        assert!(results.unavailable["most_p50_ns"].contains("1 of 20001"));
+    }
+}

@@ -1,0 +1,308 @@
+//! The servers are run as a reader would run them, loaded and mistreated: every one does the same, answers what can be answered, and
+//! ends with a clear error where a result would be wrong.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use does_it_matter::http::{LARGEST_BODY, answer_to, request};
+use does_it_matter::order::Order;
+use observation::Observation;
+use rustix::process::{Pid, Signal, kill_process};
+
+const SERVERS: [&str; 3] =
+    [env!("CARGO_BIN_EXE_serve-thread"), env!("CARGO_BIN_EXE_serve-tokio"), env!("CARGO_BIN_EXE_serve-tokio-plain")];
+const NOTHING: &str = env!("CARGO_BIN_EXE_serve-nothing");
+const LOAD: &str = env!("CARGO_BIN_EXE_load");
+
+/// Longer than anything here should take, and shorter than the patience of the load generator.
+const SOON: Duration = Duration::from_secs(4);
+
+fn run(program: &str, flags: &[&str]) -> Output {
+    Command::new(program).args(flags).output().unwrap()
+}
+
+fn observe(program: &str, flags: &[&str]) -> Observation {
+    let output = run(program, &[flags, &["--json"]].concat());
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A server that serves whoever connects, until it is dropped.
+struct Running {
+    child: Child,
+    port: u16,
+}
+
+impl Running {
+    fn start(program: &str) -> Self {
+        let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        let flags = ["--port", &port.to_string(), "--serve-seconds", "60", "--quiet"];
+        let child = Command::new(program).args(flags).spawn().unwrap();
+        let started = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(started.elapsed() < SOON, "{program} does not listen");
+        }
+        Self { child, port }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(SOON)).unwrap();
+        stream
+    }
+
+    /// What comes back for these bytes until the server closes the connection.
+    fn refusal(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        stream.write_all(bytes).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the connection is closed after the answer");
+        answer
+    }
+
+    fn answers(&self, stream: &mut TcpStream, json: &[u8]) {
+        stream.write_all(&request(json)).unwrap();
+        self.has_answered(stream, json);
+    }
+
+    fn has_answered(&self, stream: &mut TcpStream, json: &[u8]) {
+        let wanted = answer_to(json);
+        let mut answer = vec![0; wanted.len()];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(String::from_utf8_lossy(&answer), String::from_utf8_lossy(&wanted));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn ends_soon(mut child: Child) -> Output {
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > SOON {
+            child.kill().unwrap();
+            panic!("it hangs");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn every_server_is_loaded_and_measured() {
+    for program in SERVERS.iter().chain([&NOTHING]) {
+        for flags in [&["--connections", "1"][..], &["--connections", "20", "--idle", "150", "--json-bytes", "500"]] {
+            let seen = observe(program, &[flags, &["--milliseconds", "60", "--common-rate", "500"]].concat());
+            for measure in ["saturation_ns", "rate", "cpu_ns", "load_cpu_share", "switches", "user_memory_bytes"] {
+                assert!(seen.measures[measure].values[0] >= 0., "{program}: {measure}");
+            }
+            for latency in ["half_p50_ns", "most_p99_ns", "common_p999_ns"] {
+                let known = seen.measures.contains_key(latency) != seen.unavailable.contains_key(latency);
+                assert!(known, "{program}: {latency} is neither measured nor unavailable");
+            }
+            let connections = if flags.len() == 2 { 1. } else { 170. };
+            assert_eq!(seen.measures["connections"].values, [connections], "{program}");
+            assert!(seen.unavailable["half_p999_ns"].contains("10000"), "{:?}", seen.unavailable);
+        }
+    }
+}
+
+#[test]
+fn every_server_is_loaded_through_tls_too() {
+    for program in SERVERS {
+        let flags = ["--tls", "true", "--connections", "3", "--idle", "5", "--milliseconds", "60"];
+        let seen = observe(program, &flags);
+        assert!(seen.measures["rate"].values[0] > 0., "{program}");
+        let long = observe(program, &[&flags[..], &["--json-bytes", "100000"]].concat());
+        assert_eq!(
+            long.measures["connections"].values,
+            [8.],
+            "{program}: records of TLS are shorter than such an answer"
+        );
+    }
+    let seen = observe(NOTHING, &["--tls", "true"]);
+    assert!(seen.unavailable["elapsed"].contains("does not encrypt"));
+}
+
+#[test]
+fn the_generator_loads_a_server_that_runs_already() {
+    for program in SERVERS {
+        let server = Running::start(program);
+        let address = format!("127.0.0.1:{}", server.port);
+        let seen = observe(LOAD, &["--address", &address, "--connections", "7", "--milliseconds", "50"]);
+        assert!(seen.measures["rate"].values[0] > 0.);
+        assert!(!seen.measures.contains_key("cpu_ns"), "nothing is read of a server elsewhere");
+    }
+}
+
+#[test]
+fn more_load_than_can_be_answered_ends_in_time_and_leaves_no_latency() {
+    let flags = ["--connections", "4", "--milliseconds", "50", "--common-rate", "4000000"];
+    let seen = observe(SERVERS[0], &flags);
+    assert!(seen.unavailable["common_p50_ns"].contains("not even sent"), "{:?}", seen.unavailable);
+}
+
+#[test]
+fn a_port_in_use_is_an_error_that_names_it() {
+    let other = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = other.local_addr().unwrap().port().to_string();
+    for program in SERVERS {
+        let output = run(program, &["--port", &port]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success());
+        assert!(error.contains(&format!("cannot listen on port {port}")), "{error}");
+    }
+}
+
+#[test]
+fn where_nobody_listens_the_generator_says_so() {
+    let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let output = run(LOAD, &["--address", &format!("127.0.0.1:{port}")]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("nobody answers at 127.0.0.1:{port}")));
+}
+
+#[test]
+fn where_descriptors_are_few_there_are_fewer_connections_and_a_doubt() {
+    for program in SERVERS {
+        let shell = format!("ulimit -n 60; exec {program} --connections 20 --idle 200 --milliseconds 40 --json");
+        let output = run("sh", &["-c", &shell]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(seen.measures["connections"].values, [28.]);
+        assert!(seen.doubts.iter().any(|doubt| doubt.contains("28 of 220")), "{:?}", seen.doubts);
+    }
+}
+
+#[test]
+fn one_cpu_for_both_is_unavailable() {
+    for program in SERVERS {
+        let seen = observe(program, &["--placement", "one-cpu"]);
+        assert!(seen.unavailable["elapsed"].contains("CPU of its own"));
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_ends_the_generator() {
+    for program in SERVERS {
+        let mut server = Running::start(program);
+        let flags = ["--address", &format!("127.0.0.1:{}", server.port), "--milliseconds", "20000"];
+        let load = Command::new(LOAD).args(flags).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        server.child.kill().unwrap();
+        let output = ends_soon(load);
+        assert!(!output.status.success());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(error.contains("the server closed") || error.contains("the server does not"), "{error}");
+    }
+}
+
+#[test]
+fn a_generator_that_is_killed_ends_the_measurement() {
+    for program in SERVERS {
+        let mut command = Command::new(program);
+        let server = command.args(["--milliseconds", "20000"]).stderr(Stdio::piped()).stdout(Stdio::piped());
+        let server = server.spawn().unwrap();
+        let started = Instant::now();
+        let load = loop {
+            assert!(started.elapsed() < SOON, "no load generator was started");
+            if let Some(load) = child_of(server.id()) {
+                break load;
+            }
+        };
+        std::thread::sleep(Duration::from_millis(300));
+        kill_process(load, Signal::KILL).unwrap();
+        let output = ends_soon(server);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success());
+        assert!(error.contains("the load generator ended (signal: 9"), "{error}");
+    }
+}
+
+/// The process that another has started.
+fn child_of(parent: u32) -> Option<Pid> {
+    let started_by =
+        |status: &str| status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse::<u32>().ok());
+    std::fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let status = std::fs::read_to_string(entry.path().join("status")).ok()?;
+        if started_by(&status) == Some(parent) { Pid::from_raw(pid) } else { None }
+    })
+}
+
+#[test]
+fn what_is_malformed_is_refused_and_the_server_lives_on() {
+    let json = Order::of_bytes(3, 500).to_json();
+    for program in SERVERS {
+        let server = Running::start(program);
+        let mut other = server.connect();
+        for (bytes, status) in [
+            (&b"\0\0 nonsense\r\n\r\n"[..], 400),
+            (b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: many\r\n\r\n", 400),
+            (b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 8\r\n\r\nno order", 400),
+            (b"POST / HTTP/1.1\r\nhost: a\r\n\r\n", 411),
+        ] {
+            let answer = server.refusal(bytes);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{program}: {answer:?}");
+            server.answers(&mut other, &json);
+        }
+        server.answers(&mut server.connect(), &json);
+    }
+}
+
+#[test]
+fn a_body_that_is_too_long_is_refused_before_it_is_sent() {
+    for program in SERVERS {
+        let server = Running::start(program);
+        let head = |bytes| format!("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: {bytes}\r\n\r\n");
+        for bytes in [LARGEST_BODY as u64 + 1, u64::MAX / 2] {
+            let answer = server.refusal(head(bytes).as_bytes());
+            assert!(answer.starts_with("HTTP/1.1 413 "), "{program}: {answer:?}");
+        }
+        let long = Order::of_bytes(1, 30_000).to_json();
+        server.answers(&mut server.connect(), &long);
+    }
+}
+
+#[test]
+fn a_slow_client_is_answered_and_delays_nobody() {
+    let json = Order::of_bytes(4, 500).to_json();
+    for program in SERVERS {
+        let server = Running::start(program);
+        let (mut slow, mut other) = (server.connect(), server.connect());
+        for (index, byte) in request(&json).iter().enumerate() {
+            slow.write_all(&[*byte]).unwrap();
+            if index % 50 == 0 {
+                server.answers(&mut other, &json);
+            }
+        }
+        server.has_answered(&mut slow, &json);
+    }
+}
+
+#[test]
+fn a_client_that_leaves_in_the_middle_takes_nobody_with_it() {
+    let json = Order::of_bytes(5, 500).to_json();
+    for program in SERVERS {
+        let server = Running::start(program);
+        let mut leaving = server.connect();
+        leaving.write_all(&request(&json)[..300]).unwrap();
+        drop(leaving);
+        let mut closing = server.connect();
+        closing.write_all(&request(&json)[..300]).unwrap();
+        closing.shutdown(std::net::Shutdown::Write).unwrap();
+        match closing.read(&mut [0; 64]) {
+            Ok(0) => {}
+            Ok(_) => {}
+            Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
+        }
+        server.answers(&mut server.connect(), &json);
+    }
+}
