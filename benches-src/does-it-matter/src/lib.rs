@@ -3,8 +3,8 @@
 pub mod generator;
 pub mod http;
 pub mod order;
-pub mod pipeline;
 pub mod phases;
+pub mod pipeline;
 pub mod remote;
 pub mod serving;
 pub mod tls;
