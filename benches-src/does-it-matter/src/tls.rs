@@ -159,6 +159,9 @@ mod tests {
             let client = client_config(identity.root(), resumes).unwrap();
             for expected in [HandshakeKind::Full, second, second] {
                 let pair = Pair::connect(&client, &server).unwrap();
+                let exchange = pair.client.negotiated_key_exchange_group().unwrap();
+                assert_eq!(exchange.name(), rustls::NamedGroup::X25519);
+                assert_eq!(pair.client.tls13_tickets_received(), 2);
                 assert_eq!(pair.client.handshake_kind(), Some(expected));
                 assert_eq!(pair.server.handshake_kind(), Some(expected));
             }
