@@ -349,30 +349,16 @@ fn is_whole(input: &[u8], message: &Message) -> Result<bool> {
 /// When requests are due: in a Poisson process, as those of many clients are who do not know of each other. The same seed gives the
 /// same times.
 fn arrivals(begin: u64, end: u64, rate: f64, seed: u64) -> Vec<u64> {
-    let mut random = SplitMix(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let mut times = Vec::new();
     let mut at = begin as f64;
     loop {
-        at += -random.in_unit_interval().ln() / rate * 1e9;
+        // Above 0 and at most 1, since 0 has no logarithm.
+        at += -(1.0 - random.f64()).ln() / rate * 1e9;
         if at >= end as f64 {
             return times;
         }
         times.push(at as u64);
-    }
-}
-
-/// The generator of random numbers that Steele, Lea and Flood call SplitMix64.
-struct SplitMix(u64);
-
-impl SplitMix {
-    /// Above 0 and at most 1.
-    fn in_unit_interval(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^= bits >> 31;
-        ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 }
 
