@@ -11,12 +11,12 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 pub use channels::{Blocking, Bounded, Closed, Crossbeam, QueueReceiver, QueueSender, Std};
-pub use sink::{Checker, Sink};
+pub use sink::{Checker, Done, Sink};
 
 use crate::order::Order;
 
 /// How many events a lap is, all pipelines together.
-pub const EVENTS: u64 = 2048;
+pub const EVENTS: u64 = 4096;
 
 /// What every program of pipelines takes.
 #[derive(Args, Serialize, Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct Pipelines {
     #[arg(long, value_enum, default_value_t)]
     pub offramps: Offramps,
     /// Events that a channel between two stages holds
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=4096))]
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub capacity: u64,
     /// The least size of an event as JSON
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(0..=100_000))]

@@ -29,7 +29,7 @@ fn every_event_arrives_in_order() {
             let output = run(program, &[own, &shape, &["--iters", "2", "--warmups", "1", "--json"]].concat());
             assert!(output.status.success(), "{program} {own:?}: {}", String::from_utf8_lossy(&output.stderr));
             let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
-            assert_eq!(seen.samples[0].operations, 2 * 2048, "{program} {own:?} {shape:?}");
+            assert_eq!(seen.samples[0].operations, 2 * 4096, "{program} {own:?} {shape:?}");
         }
     }
 }

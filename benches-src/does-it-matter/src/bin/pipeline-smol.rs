@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use anyhow::{Context, Result};
-use does_it_matter::pipeline::{Checker, EVENTS, Event, Onramp, Pipelines, Sink};
+use anyhow::{Context, Error, Result};
+use does_it_matter::pipeline::{Checker, Done, EVENTS, Event, Onramp, Pipelines, Sink};
 use harness::{Laps, Placement, Repeat};
 use smol::channel::{self, Receiver, Sender};
 use smol::{Executor, Task};
@@ -17,7 +17,7 @@ struct PipelineSmol {
     share: u64,
     /// Tells each onramp how many events to hand out.
     starts: Vec<Sender<u64>>,
-    done: Receiver<()>,
+    done: Receiver<Done>,
     sink: Arc<Sink>,
     stages: Vec<Task<Result<()>>>,
 }
@@ -28,7 +28,7 @@ impl Repeat for PipelineSmol {
     fn set_up(pipelines: &Pipelines, placement: Placement) -> Result<Self> {
         let executor = Arc::new(Executor::new());
         let (says_done, done) = channel::unbounded();
-        let sink = Arc::new(Sink::new(move || _ = says_done.try_send(())));
+        let sink = Arc::new(Sink::new(move |done| _ = says_done.try_send(done)));
         let (capacity, count) = (pipelines.capacity as usize, pipelines.pipelines);
         let (mut starts, mut stages, mut offramps) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..pipelines.offramps() {
@@ -62,7 +62,7 @@ impl Repeat for PipelineSmol {
     fn run(&mut self, laps: Laps) -> Result<()> {
         for () in laps {
             self.starts.iter().try_for_each(|start| start.try_send(self.share))?;
-            self.done.recv_blocking().context("a stage has ended")?;
+            self.done.recv_blocking()?.map_err(Error::msg)?;
         }
         Ok(())
     }

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use clap::{Args, ValueEnum};
-use does_it_matter::pipeline::{Blocking, Bounded, Checker, Crossbeam, EVENTS, Event, Onramp, Pipelines, Sink, Std};
+use does_it_matter::pipeline::{
+    Blocking, Bounded, Checker, Crossbeam, Done, EVENTS, Event, Onramp, Pipelines, Sink, Std,
+};
 use harness::{Laps, Placement, Repeat};
 use serde::Serialize;
 
@@ -36,7 +38,7 @@ struct PipelineThread {
     share: u64,
     /// Tells each onramp how many events to hand out.
     starts: Vec<mpsc::Sender<u64>>,
-    done: mpsc::Receiver<()>,
+    done: mpsc::Receiver<Done>,
     sink: Arc<Sink>,
     stages: Vec<JoinHandle<Result<()>>>,
 }
@@ -59,7 +61,7 @@ impl Repeat for PipelineThread {
     fn run(&mut self, laps: Laps) -> Result<()> {
         for () in laps {
             self.starts.iter().try_for_each(|start| start.send(self.share))?;
-            self.done.recv().context("a stage has ended")?;
+            self.done.recv()?.map_err(Error::msg)?;
         }
         Ok(())
     }
@@ -74,7 +76,7 @@ impl Repeat for PipelineThread {
 impl PipelineThread {
     fn start<B: Bounded>(parameters: &Pipelines, placement: Placement) -> Result<Self> {
         let (says_done, done) = mpsc::channel();
-        let sink = Arc::new(Sink::new(move || _ = says_done.send(())));
+        let sink = Arc::new(Sink::new(move |done| _ = says_done.send(done)));
         let mut this = Self { share: parameters.share(), starts: Vec::new(), done, sink, stages: Vec::new() };
         let (capacity, count) = (parameters.capacity as usize, parameters.pipelines);
         let mut offramps = Vec::new();

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use clap::Args;
-use does_it_matter::pipeline::{Checker, EVENTS, Event, Onramp, Pipelines, Sink};
+use does_it_matter::pipeline::{Checker, Done, EVENTS, Event, Onramp, Pipelines, Sink};
 use harness::{Laps, Placement, Repeat};
 use runtime::Flavor;
 use serde::Serialize;
@@ -28,7 +28,7 @@ struct PipelineTokio {
     share: u64,
     /// Tells each onramp how many events to hand out.
     starts: Vec<UnboundedSender<u64>>,
-    done: UnboundedReceiver<()>,
+    done: UnboundedReceiver<Done>,
     sink: Arc<Sink>,
     stages: Vec<JoinHandle<Result<()>>>,
 }
@@ -40,7 +40,7 @@ impl Repeat for PipelineTokio {
         let Parameters { pipelines, runtime } = parameters;
         let runtime = runtime.start(placement)?;
         let (says_done, done) = mpsc::unbounded_channel();
-        let sink = Arc::new(Sink::new(move || _ = says_done.send(())));
+        let sink = Arc::new(Sink::new(move |done| _ = says_done.send(done)));
         let (capacity, count) = (pipelines.capacity as usize, pipelines.pipelines);
         let (mut starts, mut stages, mut offramps) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..pipelines.offramps() {
@@ -66,7 +66,7 @@ impl Repeat for PipelineTokio {
         runtime.block_on(async {
             for () in laps {
                 starts.iter().try_for_each(|start| start.send(*share))?;
-                done.recv().await.context("a stage has ended")?;
+                done.recv().await.context("all stages have ended")?.map_err(Error::msg)?;
             }
             Ok(())
         })

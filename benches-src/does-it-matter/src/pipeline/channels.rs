@@ -1,6 +1,7 @@
 //! Three bounded channels for threads behind one face. Two of them spin before they sleep; the third never does.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 
 /// The other end is gone.
@@ -77,6 +78,10 @@ struct State<T> {
     items: VecDeque<T>,
     senders: usize,
     is_received: bool,
+    /// Who sleeps and has not been told to wake up. Nobody else is told: the standard library would ask the kernel to, whether there is
+    /// anybody or not.
+    sleeping_senders: usize,
+    is_receiver_asleep: bool,
 }
 
 /// Its sending end.
@@ -92,7 +97,13 @@ impl Bounded for Blocking {
     type Receiver<T: Send + 'static> = QueueReceiver<T>;
 
     fn channel<T: Send + 'static>(capacity: usize) -> (QueueSender<T>, QueueReceiver<T>) {
-        let state = State { items: VecDeque::with_capacity(capacity), senders: 1, is_received: true };
+        let state = State {
+            items: VecDeque::with_capacity(capacity),
+            senders: 1,
+            is_received: true,
+            sleeping_senders: 0,
+            is_receiver_asleep: false,
+        };
         let queue = Queue { state: Mutex::new(state), filled: Condvar::new(), drained: Condvar::new(), capacity };
         let queue = Arc::new(queue);
         (QueueSender(queue.clone()), QueueReceiver(queue))
@@ -100,26 +111,37 @@ impl Bounded for Blocking {
 
     fn send<T: Send + 'static>(sender: &QueueSender<T>, item: T) -> Result<(), Closed> {
         let queue = &*sender.0;
-        let state = queue.state.lock().expect(UNPOISONED);
-        let full = |state: &mut State<T>| state.items.len() == queue.capacity && state.is_received;
-        let mut state = queue.drained.wait_while(state, full).expect(UNPOISONED);
+        let mut state = queue.state.lock().expect(UNPOISONED);
+        while state.items.len() == queue.capacity && state.is_received {
+            state.sleeping_senders += 1;
+            state = queue.drained.wait(state).expect(UNPOISONED);
+        }
         if !state.is_received {
             return Err(Closed);
         }
         state.items.push_back(item);
+        let wakes = mem::take(&mut state.is_receiver_asleep);
         drop(state);
-        queue.filled.notify_one();
+        if wakes {
+            queue.filled.notify_one();
+        }
         Ok(())
     }
 
     fn receive<T: Send + 'static>(receiver: &QueueReceiver<T>) -> Result<T, Closed> {
         let queue = &*receiver.0;
-        let state = queue.state.lock().expect(UNPOISONED);
-        let empty = |state: &mut State<T>| state.items.is_empty() && state.senders > 0;
-        let mut state = queue.filled.wait_while(state, empty).expect(UNPOISONED);
+        let mut state = queue.state.lock().expect(UNPOISONED);
+        while state.items.is_empty() && state.senders > 0 {
+            state.is_receiver_asleep = true;
+            state = queue.filled.wait(state).expect(UNPOISONED);
+        }
         let item = state.items.pop_front().ok_or(Closed)?;
+        let wakes = state.sleeping_senders > 0;
+        state.sleeping_senders = state.sleeping_senders.saturating_sub(1);
         drop(state);
-        queue.drained.notify_one();
+        if wakes {
+            queue.drained.notify_one();
+        }
         Ok(item)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
@@ -83,6 +83,11 @@ impl Calculator {
         let given: Vec<(&str, toml::Value)> = numbers.chain(words).collect();
         if given.is_empty() {
             return Ok(None);
+        }
+        for (name, _) in &given {
+            let is_known = data.settings.iter().any(|setting| setting.name == *name)
+                || data.inputs.iter().any(|input| input.name == *name);
+            ensure!(is_known, "benches-src/does-it-matter/calculator.toml has no setting {name:?}, which a flag sets");
         }
         let mut case = data.cases.first().context("the calculator has no case")?.clone();
         case.name = "Your service".to_owned();
