@@ -62,6 +62,7 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
     };
     let inside = expected.band.0 <= low && high <= expected.band.1;
     let outside = high < expected.band.0 || expected.band.1 < low;
+    let reaches_published = low <= expected.published && expected.published <= high;
     let effect = match &expected.no_effect {
         NoEffect::IsClaimed => {
             return match (inside, outside) {
@@ -87,6 +88,9 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
     };
     match effect {
         Effect::BelowNoise => Verdict::Inconclusive,
+        // Who cannot tell no effect from the published one has not found that there is none.
+        Effect::None if reaches_published => Verdict::Inconclusive,
+        Effect::None => Verdict::DoesNotHold,
         Effect::Opposite => Verdict::DoesNotHold,
         Effect::AsClaimed if inside => Verdict::Holds,
         Effect::AsClaimed if outside => Verdict::Shifted,
@@ -97,6 +101,7 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
 enum Effect {
     AsClaimed,
     Opposite,
+    None,
     BelowNoise,
 }
 
@@ -108,7 +113,7 @@ fn effect((low, high): (f64, f64), none: f64, floor: f64, claimed_above: bool) -
         (_, true) if !claimed_above => Effect::AsClaimed,
         (true, _) | (_, true) => Effect::Opposite,
         // An interval that holds "no effect" and is no wider than the noise says that there is none.
-        _ if at_none && high - low <= 2.0 * floor => Effect::Opposite,
+        _ if at_none && high - low <= 2.0 * floor => Effect::None,
         _ => Effect::BelowNoise,
     }
 }
@@ -149,6 +154,14 @@ mod tests {
         ] {
             assert_eq!(verdict(&quantity(low, high), &faster()), verdict_expected, "{low}–{high}");
         }
+    }
+
+    #[test]
+    fn an_interval_that_reaches_both_no_effect_and_the_published_one_tells_neither() {
+        let mut wide = quantity(0.64, 3.0).unwrap();
+        wide.floor = 1.5;
+        let larger = Expectation { published: 1.5, band: (1.2, 1.88), no_effect: NoEffect::At(1.0) };
+        assert_eq!(verdict(&Ok(wide), &larger), Verdict::Inconclusive);
     }
 
     #[test]
