@@ -47,6 +47,9 @@ impl Claim {
 
 /// A claim with what the data say.
 struct Judged<'a> {
+    /// The chapter that makes it.
+    chapter: &'a Plan,
+    /// What decides, which another chapter may have measured.
     plan: &'a Plan,
     experiment: &'a Experiment,
     claim: &'a PlannedClaim,
@@ -65,8 +68,8 @@ struct JudgedPart<'a> {
 }
 
 impl<'a> Judged<'a> {
-    fn new(view: &'a View, plan: &'a Plan, claim: &'a PlannedClaim) -> Result<Self> {
-        let (_, experiment) = view.plans.experiment(&claim.experiment)?;
+    fn new(view: &'a View, chapter: &'a Plan, claim: &'a PlannedClaim) -> Result<Self> {
+        let (plan, experiment) = view.plans.experiment(&claim.experiment)?;
         view.published.publication(&claim.source)?;
         let judge = |part: &'a Part| match &part.experiment {
             None => judge(view, plan, experiment, part),
@@ -76,7 +79,7 @@ impl<'a> Judged<'a> {
             }
         };
         let parts = claim.parts.iter().map(judge).collect::<Result<_>>()?;
-        Ok(Self { plan, experiment, claim, parts })
+        Ok(Self { chapter, plan, experiment, claim, parts })
     }
 
     fn verdict(&self) -> Verdict {
@@ -250,7 +253,7 @@ fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
         out += &format!(
             "<tr class=\"{}\"><th scope=\"row\"><a href=\"{}.md#{id}\">{id}</a></th><td>{} <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
             class(judged.verdict()),
-            judged.plan.chapter,
+            judged.chapter.chapter,
             sentence(judged.claim, publication),
             publication.url,
             html(&publication.title),
