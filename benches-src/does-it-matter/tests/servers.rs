@@ -4,6 +4,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use does_it_matter::http::{LARGEST_BODY, answer_to, request};
@@ -35,9 +36,21 @@ struct Running {
     port: u16,
 }
 
+/// A port on which nobody listens, below those that the kernel gives to whoever connects: from one of those a connection can be made to
+/// itself.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(21_000);
+    loop {
+        let port = NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
 impl Running {
     fn start(program: &str) -> Self {
-        let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let flags = ["--port", &port.to_string(), "--serve-seconds", "60", "--quiet"];
         let child = Command::new(program).args(flags).spawn().unwrap();
         let started = Instant::now();
@@ -163,7 +176,7 @@ fn a_port_in_use_is_an_error_that_names_it() {
 
 #[test]
 fn where_nobody_listens_the_generator_says_so() {
-    let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let output = run(LOAD, &["--address", &format!("127.0.0.1:{port}")]);
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("nobody answers at 127.0.0.1:{port}")));
