@@ -1,10 +1,13 @@
 //! Every program of the chapter is run as a reader would run it, and its work is checked: each checks itself that it made exactly the
 //! calls that 256 requests need.
 
-use std::collections::BTreeMap;
-use std::process::{Command, Output};
+#[path = "../../harness/tests/support/mod.rs"]
+mod support;
 
-use observation::Observation;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use support::{observe, run};
 
 const SERVERS: [&str; 15] = [
     env!("CARGO_BIN_EXE_manual"),
@@ -24,18 +27,8 @@ const SERVERS: [&str; 15] = [
     env!("CARGO_BIN_EXE_box-arc"),
 ];
 
-fn run(program: &str, flags: &[&str]) -> Output {
-    Command::new(program).args(flags).output().unwrap()
-}
-
-fn observe(program: &str, flags: &[&str]) -> Observation {
-    let output = run(program, &[flags, &["--json"]].concat());
-    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
 fn count(server: &str) -> BTreeMap<String, f64> {
-    let seen = observe(env!("CARGO_BIN_EXE_count-calls"), &["--server", server]);
+    let seen = observe(&[env!("CARGO_BIN_EXE_count-calls")], &["--server", server]);
     seen.measures.into_iter().map(|(name, measure)| (name, measure.values[0])).collect()
 }
 
@@ -48,7 +41,7 @@ fn every_server_answers_every_request_whatever_is_added() {
     for program in SERVERS {
         for added in [&["--syscalls", "0"], &["--syscalls", "2"], &["--multiplications", "7"], &["--work", "1"]] {
             let flags = [&added[..], &["--iters", "3", "--warmups", "2", "--placement", "one-cpu"]].concat();
-            let seen = observe(program, &flags);
+            let seen = observe(&[program], &flags);
             assert_eq!(seen.samples[0].operations, 3 * 256, "{program} {flags:?}");
         }
     }
@@ -118,7 +111,7 @@ fn calls_into_the_kernel_are_as_many_as_calls_are_counted() {
             "--iters",
             iters,
         ];
-        let output = run("strace", &flags);
+        let output = run(&["strace"], &flags);
         let summary = String::from_utf8_lossy(&output.stderr).into_owned();
         let line = summary.lines().find(|line| line.ends_with("read")).unwrap_or_else(|| panic!("{summary}"));
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
@@ -128,7 +121,7 @@ fn calls_into_the_kernel_are_as_many_as_calls_are_counted() {
 
 #[test]
 fn bad_parameters_are_refused() {
-    let output = run(SERVERS[0], &["--syscalls", "65", "--once"]);
+    let output = run(&[SERVERS[0]], &["--syscalls", "65", "--once"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--syscalls"));
 }

@@ -1,8 +1,9 @@
 //! Every program of the chapter is run as a reader would run it, and its work is checked.
 
-use std::process::{Command, Output};
+#[path = "../../harness/tests/support/mod.rs"]
+mod support;
 
-use observation::Observation;
+use support::{observe, run};
 
 const PROGRAMS: [&[&str]; 10] = [
     &[env!("CARGO_BIN_EXE_spawn-thread"), "--stack-bytes", "65536"],
@@ -16,16 +17,6 @@ const PROGRAMS: [&[&str]; 10] = [
     &[env!("CARGO_BIN_EXE_box-future")],
     &[env!("CARGO_BIN_EXE_new-coroutine"), "--stack-bytes", "65536"],
 ];
-
-fn run(program: &[&str], flags: &[&str]) -> Output {
-    Command::new(program[0]).args(&program[1..]).args(flags).output().unwrap()
-}
-
-fn observe(program: &[&str], flags: &[&str]) -> Observation {
-    let output = run(program, &[flags, &["--json"]].concat());
-    assert!(output.status.success(), "{program:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
 
 #[test]
 fn every_unit_of_every_batch_is_created_and_ends() {

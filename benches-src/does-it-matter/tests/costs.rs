@@ -1,9 +1,12 @@
 //! Every program that measures a part of a request is run as a reader would run it, and its work is checked. Each checks the kind of its
 //! handshakes itself, and that every number, byte or document came back.
 
-use std::process::{Command, Output};
+#[path = "../../harness/tests/support/mod.rs"]
+mod support;
 
-use observation::Observation;
+use std::process::Command;
+
+use support::{observe, run};
 
 /// Each with its parameters, and operations in one lap.
 const PROGRAMS: [(&[&str], u64); 23] = [
@@ -31,16 +34,6 @@ const PROGRAMS: [(&[&str], u64); 23] = [
     (&[env!("CARGO_BIN_EXE_cost-thread-spawn")], 1),
     (&[env!("CARGO_BIN_EXE_cost-task-spawn")], 1),
 ];
-
-fn run(program: &[&str], flags: &[&str]) -> Output {
-    Command::new(program[0]).args(&program[1..]).args(flags).output().unwrap()
-}
-
-fn observe(program: &[&str], flags: &[&str]) -> Observation {
-    let output = run(program, &[flags, &["--json"]].concat());
-    assert!(output.status.success(), "{program:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
 
 #[test]
 fn every_part_of_a_request_is_done_as_often_as_was_asked() {

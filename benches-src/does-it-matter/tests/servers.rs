@@ -1,6 +1,9 @@
 //! The servers are run as a reader would run them, loaded and mistreated: every one does the same, answers what can be answered, and
 //! ends with a clear error where a result would be wrong.
 
+#[path = "../../harness/tests/support/mod.rs"]
+mod support;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
@@ -9,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use does_it_matter::http::{LARGEST_BODY, answer_to, request};
 use does_it_matter::order::Order;
-use observation::Observation;
 use rustix::process::{Pid, Signal, kill_process};
+use support::{observe, run, seen};
 
 const SERVERS: [&str; 3] =
     [env!("CARGO_BIN_EXE_serve-thread"), env!("CARGO_BIN_EXE_serve-tokio"), env!("CARGO_BIN_EXE_serve-tokio-plain")];
@@ -19,16 +22,6 @@ const LOAD: &str = env!("CARGO_BIN_EXE_load");
 
 /// Longer than anything here should take, and shorter than the patience of the load generator.
 const SOON: Duration = Duration::from_secs(4);
-
-fn run(program: &str, flags: &[&str]) -> Output {
-    Command::new(program).args(flags).output().unwrap()
-}
-
-fn observe(program: &str, flags: &[&str]) -> Observation {
-    let output = run(program, &[flags, &["--json"]].concat());
-    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
 
 /// A server that serves whoever connects, until it is dropped.
 struct Running {
@@ -112,7 +105,7 @@ fn ends_soon(mut child: Child) -> Output {
 fn every_server_is_loaded_and_measured() {
     for program in SERVERS.iter().chain([&NOTHING]) {
         for flags in [&["--connections", "1"][..], &["--connections", "20", "--idle", "150", "--json-bytes", "500"]] {
-            let seen = observe(program, &[flags, &["--milliseconds", "60", "--common-rate", "500"]].concat());
+            let seen = observe(&[program], &[flags, &["--milliseconds", "60", "--common-rate", "500"]].concat());
             for measure in ["saturation_ns", "rate", "cpu_ns", "load_cpu_share", "switches", "user_memory_bytes"] {
                 assert!(seen.measures[measure].values[0] >= 0., "{program}: {measure}");
             }
@@ -131,16 +124,16 @@ fn every_server_is_loaded_and_measured() {
 fn every_server_is_loaded_through_tls_too() {
     for program in SERVERS {
         let flags = ["--tls", "true", "--connections", "3", "--idle", "5", "--milliseconds", "60"];
-        let seen = observe(program, &flags);
+        let seen = observe(&[program], &flags);
         assert!(seen.measures["rate"].values[0] > 0., "{program}");
-        let long = observe(program, &[&flags[..], &["--json-bytes", "100000"]].concat());
+        let long = observe(&[program], &[&flags[..], &["--json-bytes", "100000"]].concat());
         assert_eq!(
             long.measures["connections"].values,
             [8.],
             "{program}: records of TLS are shorter than such an answer"
         );
     }
-    let seen = observe(NOTHING, &["--tls", "true"]);
+    let seen = observe(&[NOTHING], &["--tls", "true"]);
     assert!(seen.unavailable["elapsed"].contains("does not encrypt"));
 }
 
@@ -149,7 +142,7 @@ fn the_generator_loads_a_server_that_runs_already() {
     for program in SERVERS {
         let server = Running::start(program);
         let address = format!("127.0.0.1:{}", server.port);
-        let seen = observe(LOAD, &["--address", &address, "--connections", "7", "--milliseconds", "50"]);
+        let seen = observe(&[LOAD], &["--address", &address, "--connections", "7", "--milliseconds", "50"]);
         assert!(seen.measures["rate"].values[0] > 0.);
         assert!(!seen.measures.contains_key("cpu_ns"), "nothing is read of a server elsewhere");
     }
@@ -158,7 +151,7 @@ fn the_generator_loads_a_server_that_runs_already() {
 #[test]
 fn more_load_than_can_be_answered_ends_in_time_and_leaves_no_latency() {
     let flags = ["--connections", "4", "--milliseconds", "50", "--common-rate", "4000000"];
-    let seen = observe(SERVERS[0], &flags);
+    let seen = observe(&[SERVERS[0]], &flags);
     assert!(seen.unavailable["common_p50_ns"].contains("not even sent"), "{:?}", seen.unavailable);
 }
 
@@ -167,7 +160,7 @@ fn a_port_in_use_is_an_error_that_names_it() {
     let other = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = other.local_addr().unwrap().port().to_string();
     for program in SERVERS {
-        let output = run(program, &["--port", &port]);
+        let output = run(&[program], &["--port", &port]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success());
         assert!(error.contains(&format!("cannot listen on port {port}")), "{error}");
@@ -177,7 +170,7 @@ fn a_port_in_use_is_an_error_that_names_it() {
 #[test]
 fn where_nobody_listens_the_generator_says_so() {
     let port = free_port();
-    let output = run(LOAD, &["--address", &format!("127.0.0.1:{port}")]);
+    let output = run(&[LOAD], &["--address", &format!("127.0.0.1:{port}")]);
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("nobody answers at 127.0.0.1:{port}")));
 }
@@ -186,9 +179,7 @@ fn where_nobody_listens_the_generator_says_so() {
 fn where_descriptors_are_few_there_are_fewer_connections_and_a_doubt() {
     for program in SERVERS {
         let shell = format!("ulimit -n 60; exec {program} --connections 20 --idle 200 --milliseconds 40 --json");
-        let output = run("sh", &["-c", &shell]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+        let seen = seen(run(&["sh"], &["-c", &shell]));
         assert_eq!(seen.measures["connections"].values, [28.]);
         assert!(seen.doubts.iter().any(|doubt| doubt.contains("28 of 220")), "{:?}", seen.doubts);
     }
@@ -197,7 +188,7 @@ fn where_descriptors_are_few_there_are_fewer_connections_and_a_doubt() {
 #[test]
 fn one_cpu_for_both_is_unavailable() {
     for program in SERVERS {
-        let seen = observe(program, &["--placement", "one-cpu"]);
+        let seen = observe(&[program], &["--placement", "one-cpu"]);
         assert!(seen.unavailable["elapsed"].contains("CPU of its own"));
     }
 }

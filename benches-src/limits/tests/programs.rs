@@ -1,6 +1,9 @@
 //! Every program of the chapter is run small, as a reader would run it, and its work is checked; then everything that can go wrong.
 //! No test moves a limit of the whole system.
 
+#[path = "../../harness/tests/support/mod.rs"]
+mod support;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use limits::{Detective, End, Order, Roots, Undo, send_up};
 use observation::Observation;
+use support::{observe, seen};
 
 const THREAD: &str = env!("CARGO_BIN_EXE_reach-thread");
 const PTHREAD: &str = env!("CARGO_BIN_EXE_reach-pthread");
@@ -19,12 +23,6 @@ const TOKIO_BRIGADE: &str = env!("CARGO_BIN_EXE_reach-tokio-brigade");
 const DETECT: &str = env!("CARGO_BIN_EXE_detect-limit");
 const PROGRAMS: [&str; 6] =
     [THREAD, PTHREAD, env!("CARGO_BIN_EXE_reach-tokio"), EXECUTOR, THREAD_BRIGADE, TOKIO_BRIGADE];
-
-fn observe(program: &str, flags: &[&str]) -> Observation {
-    let output = Command::new(program).args(flags).arg("--json").output().unwrap();
-    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
 
 fn value(seen: &Observation, measure: &str) -> f64 {
     seen.measures.get(measure).unwrap_or_else(|| panic!("no {measure} in {seen:?}")).values[0]
@@ -57,7 +55,7 @@ fn within(seconds: u64, mut done: impl FnMut() -> bool) -> bool {
 #[test]
 fn as_many_as_asked_for_are_alive_at_once() {
     for program in PROGRAMS {
-        let seen = observe(program, &["--most", "100"]);
+        let seen = observe(&[program], &["--most", "100"]);
         assert_eq!(value(&seen, "reached"), 100.0, "{program}");
         assert_eq!(value(&seen, "enough"), 1.0);
         assert_eq!(seen.unavailable["first_error"], "as many as were asked for are alive");
@@ -66,49 +64,46 @@ fn as_many_as_asked_for_are_alive_at_once() {
 
 #[test]
 fn what_each_takes_is_what_was_predicted_of_it() {
-    let seen = observe(THREAD, &["--most", "1000"]);
+    let seen = observe(&[THREAD], &["--most", "1000"]);
     assert!((value(&seen, "mappings_each") - 4.0).abs() < 0.1, "{seen:?}");
-    let seen = observe(PTHREAD, &["--most", "1000"]);
+    let seen = observe(&[PTHREAD], &["--most", "1000"]);
     assert!((value(&seen, "mappings_each") - 2.0).abs() < 0.1, "{seen:?}");
-    let seen = observe(PTHREAD, &["--most", "1000", "--second-stack", "guarded"]);
+    let seen = observe(&[PTHREAD], &["--most", "1000", "--second-stack", "guarded"]);
     assert!((value(&seen, "mappings_each") - 4.0).abs() < 0.1, "{seen:?}");
-    let plain = value(&observe(PTHREAD, &["--most", "1000", "--second-stack", "plain"]), "mappings_each");
+    let plain = value(&observe(&[PTHREAD], &["--most", "1000", "--second-stack", "plain"]), "mappings_each");
     assert!((2.0..=3.1).contains(&plain), "{plain}");
     for brigade in [THREAD_BRIGADE, TOKIO_BRIGADE] {
-        assert_eq!(value(&observe(brigade, &["--most", "200"]), "descriptors_each"), 2.0);
+        assert_eq!(value(&observe(&[brigade], &["--most", "200"]), "descriptors_each"), 2.0);
     }
 }
 
 #[test]
 fn without_being_asked_to_push_half_of_the_nearest_ceiling_is_the_end() {
     let command = format!("ulimit -n 424; exec {THREAD_BRIGADE} --json");
-    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
-    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    let seen = seen(Command::new("sh").args(["-c", &command]).output().unwrap());
     assert_eq!((value(&seen, "predicted"), value(&seen, "reached")), (200.0, 100.0));
     assert_eq!(
         seen.unavailable["first_error"],
         "it stopped at half of the nearest ceiling that was predicted, that of nofile"
     );
-    let seen = observe(DETECT, &[]);
+    let seen = observe(&[DETECT], &[]);
     assert!(seen.unavailable["elapsed"].contains("--push-limits"), "{seen:?}");
 }
 
 #[test]
 fn where_as_many_are_insisted_on_the_limits_that_forbid_them_are_named_with_their_cure() {
     let command = format!("ulimit -n 424; exec {TOKIO_BRIGADE} --json --most 50000 --insist true");
-    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
-    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    let seen = seen(Command::new("sh").args(["-c", &command]).output().unwrap());
     let reason = &seen.unavailable["elapsed"];
     assert!(reason.contains("50000 are wanted, and nofile allows 200 (prlimit --pid $$ --nofile=1048576"), "{reason}");
-    assert_eq!(value(&observe(EXECUTOR, &["--most", "9", "--insist", "true"]), "reached"), 9.0);
+    assert_eq!(value(&observe(&[EXECUTOR], &["--most", "9", "--insist", "true"]), "reached"), 9.0);
 }
 
 #[test]
 fn pushed_it_goes_on_until_something_says_no() {
     for brigade in [THREAD_BRIGADE, TOKIO_BRIGADE] {
         let command = format!("ulimit -n 424; exec {brigade} --push true --json");
-        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
-        let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+        let seen = seen(Command::new("sh").args(["-c", &command]).output().unwrap());
         assert_eq!(value(&seen, "first_error"), f64::from(libc::EMFILE));
         assert_eq!(value(&seen, "refused"), 1.0);
         assert!((200.0..212.0).contains(&value(&seen, "reached")), "{seen:?}");
@@ -117,7 +112,7 @@ fn pushed_it_goes_on_until_something_says_no() {
 
 #[test]
 fn a_machine_has_limits_and_none_of_them_says_where() {
-    let seen = observe(env!("CARGO_BIN_EXE_machine-limits"), &[]);
+    let seen = observe(&[env!("CARGO_BIN_EXE_machine-limits")], &[]);
     assert!(value(&seen, "pid_max") > 300.0);
     assert!(value(&seen, "memory_total") > value(&seen, "memory_available"));
     assert!(value(&seen, "thread_ceiling") <= value(&seen, "thread_by_pid_max"));
@@ -130,7 +125,7 @@ fn a_machine_has_limits_and_none_of_them_says_where() {
 
 #[test]
 fn the_detective_names_what_moved_the_ceiling() {
-    let seen = observe(DETECT, &["--push", "true", "--unit", "brigade", "--nofile", "400"]);
+    let seen = observe(&[DETECT], &["--push", "true", "--unit", "brigade", "--nofile", "400"]);
     assert_eq!((value(&seen, "decided"), value(&seen, "named_nofile")), (1.0, 1.0), "{seen:?}");
     assert_eq!(value(&seen, "named_max_map_count"), 0.0);
     assert!((value(&seen, "reached_after") / value(&seen, "expected_after") - 1.0).abs() <= 0.02);
@@ -138,7 +133,7 @@ fn the_detective_names_what_moved_the_ceiling() {
 
 #[test]
 fn nothing_is_named_where_nothing_said_no() {
-    let seen = observe(DETECT, &["--push", "true", "--most", "50"]);
+    let seen = observe(&[DETECT], &["--push", "true", "--most", "50"]);
     assert_eq!(value(&seen, "decided"), 0.0);
     assert!(seen.unavailable["named"].contains("nothing said no"), "{seen:?}");
 }
@@ -271,8 +266,8 @@ fn a_climb_that_is_killed_says_how_far_it_had_come() {
     sleep(Duration::from_millis(50));
     let killed = Command::new("kill").args(["-9", &climber.to_string()]).status().unwrap();
     let output = program.wait_with_output().unwrap();
-    assert!(killed.success() && output.status.success());
-    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(killed.success());
+    let seen = seen(output);
     assert_eq!(value(&seen, "aborted"), 1.0);
     assert!(value(&seen, "reached") < 16_000.0);
     assert!(seen.unavailable["first_error"].contains("signal: 9"), "{seen:?}");
@@ -323,7 +318,7 @@ fn a_control_group_that_binds_is_named() {
     let command = format!("echo 0 > {}/cgroup.procs; exec {DETECT} --push true --json --unit pthread", group.display());
     let output = Command::new("sh").args(["-c", &command]).output().unwrap();
     let removed = within(10, || fs::remove_dir(group).is_ok());
-    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    let seen = seen(output);
     assert_eq!((value(&seen, "decided"), value(&seen, "named_pids_max")), (1.0, 1.0), "{seen:?}");
     assert!(value(&seen, "reached") < 200.0);
     assert!(removed, "and no group is left below it");

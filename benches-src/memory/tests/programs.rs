@@ -1,13 +1,17 @@
 //! Every program of the chapter is run as a reader would run it, and its ledgers are checked against what is known.
 
+#[path = "../../harness/tests/support/mod.rs"]
+mod support;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
 use observation::Observation;
+use support::{observe, seen};
 
 const THREADS: [&str; 2] = [env!("CARGO_BIN_EXE_hold-thread"), env!("CARGO_BIN_EXE_hold-pthread")];
 const TASKS: [&str; 4] = [
@@ -42,15 +46,6 @@ fn alone() -> MutexGuard<'static, ()> {
     CGROUPS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-fn seen(output: Output) -> Observation {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn observe(program: &str, flags: &[&str]) -> Observation {
-    seen(Command::new(program).args(flags).arg("--json").output().unwrap())
-}
-
 /// What a shell does before it becomes the program.
 fn observe_after(preparation: &str, program: &str, flags: &str) -> Observation {
     let command = format!("{preparation}; exec {program} {flags} --json");
@@ -78,7 +73,7 @@ fn has_cgroup(seen: &Observation) -> bool {
 fn every_ledger_is_read_at_eight_evenly_spaced_counts() {
     let _alone = alone();
     for program in THREADS.iter().chain(&TASKS).chain(&BRIGADES).chain([&COROUTINE]) {
-        let seen = observe(program, &["--most", "80"]);
+        let seen = observe(&[program], &["--most", "80"]);
         let held: Vec<f64> = (1..=8).map(|step| f64::from(10 * step)).collect();
         assert_eq!((seen.measures["held"].values.as_slice(), seen.measures["held"].unit.as_str()), (&held[..], "1"));
         for ledger in LEDGERS {
@@ -100,7 +95,7 @@ fn a_future_is_as_large_as_it_says_and_a_task_adds_what_is_explained() {
     for touch in [0, 1024] {
         let flags = ["--most", "800", "--touch-bytes", &touch.to_string()];
         let [tokio, smol, executor, future] = TASKS.map(|program| {
-            let seen = observe(program, &flags);
+            let seen = observe(&[program], &flags);
             assert_eq!(seen.measures["future_bytes"].values, [f64::from(touch + 1)], "a byte says where it is");
             per_unit(&seen, "heap_bytes")
         });
@@ -122,7 +117,7 @@ fn tokio_cell(future_bytes: u32) -> u32 {
 fn a_thread_has_a_stack_in_the_kernel_and_the_address_space_it_asked_for() {
     let _alone = alone();
     for program in THREADS {
-        let seen = observe(program, &["--most", "800", "--stack-bytes", "1048576"]);
+        let seen = observe(&[program], &["--most", "800", "--stack-bytes", "1048576"]);
         let virtual_bytes = per_unit(&seen, "virtual_bytes");
         assert!((1048576.0..1.5 * 1048576.0).contains(&virtual_bytes), "{program}: {virtual_bytes}");
         assert!(per_unit(&seen, "resident_bytes") < 65536.0, "what is not touched is not resident");
@@ -133,7 +128,7 @@ fn a_thread_has_a_stack_in_the_kernel_and_the_address_space_it_asked_for() {
 #[test]
 fn a_task_of_a_brigade_has_its_cell_and_two_entries_of_256_bytes_for_its_sockets() {
     let _alone = alone();
-    let seen = observe(BRIGADES[1], &["--most", "800"]);
+    let seen = observe(&[BRIGADES[1]], &["--most", "800"]);
     let future_bytes = seen.measures["future_bytes"].values[0] as u32;
     assert_eq!(per_unit(&seen, "heap_bytes").round(), f64::from(tokio_cell(future_bytes) + 2 * 256));
     assert_eq!(per_unit(&seen, "heap_blocks").round(), 3.0);
@@ -144,7 +139,7 @@ fn what_is_touched_is_resident() {
     let _alone = alone();
     for program in [THREADS[0], TASKS[0], TASKS[2], TASKS[3]] {
         let resident =
-            |touch: &str| per_unit(&observe(program, &["--most", "400", "--touch-bytes", touch]), "resident_bytes");
+            |touch: &str| per_unit(&observe(&[program], &["--most", "400", "--touch-bytes", touch]), "resident_bytes");
         let more = resident("65536") - resident("0");
         assert!((0.9 * 65536.0..1.2 * 65536.0).contains(&more), "{program}: {more}");
     }
@@ -153,7 +148,7 @@ fn what_is_touched_is_resident() {
 #[test]
 fn user_space_and_kernel_make_the_total_of_the_cgroup() {
     let _alone = alone();
-    let seen = observe(THREADS[0], &["--most", "2000"]);
+    let seen = observe(&[THREADS[0]], &["--most", "2000"]);
     if has_cgroup(&seen) {
         let parts = per_unit(&seen, "resident_bytes") + per_unit(&seen, "cgroup_kernel_bytes");
         let whole = per_unit(&seen, "total_bytes");
@@ -165,7 +160,7 @@ fn user_space_and_kernel_make_the_total_of_the_cgroup() {
 #[test]
 fn pmap_sees_the_same() {
     let _alone = alone();
-    let seen = observe(env!("CARGO_BIN_EXE_tool-pmap"), &["--most", "800"]);
+    let seen = observe(&[env!("CARGO_BIN_EXE_tool-pmap")], &["--most", "800"]);
     if let Some(reason) = seen.unavailable.get("elapsed") {
         assert_eq!(reason, "pmap is not installed; on Debian: apt-get install procps");
         return;
@@ -178,7 +173,7 @@ fn pmap_sees_the_same() {
 
 #[test]
 fn sizes_of_futures_are_those_of_their_buffers_and_a_little_more() {
-    let seen = observe(env!("CARGO_BIN_EXE_future-sizes"), &[]);
+    let seen = observe(&[env!("CARGO_BIN_EXE_future-sizes")], &[]);
     let size = |name: &str| seen.measures[&format!("{name}_bytes")].values[0];
     assert_eq!(size("empty"), 1.0);
     assert!(size("read_1_kib") > 1024.0 && size("read_1_kib") < 1024.0 + 256.0);
@@ -222,7 +217,7 @@ fn under_pressure_a_climb_stops_and_tells_what_it_has() {
 #[test]
 fn what_never_fits_is_not_begun() {
     let most = ["--most", "10000000", "--touch-bytes", "65536"];
-    let reason = &observe(TASKS[0], &most).unavailable["elapsed"];
+    let reason = &observe(&[TASKS[0]], &most).unavailable["elapsed"];
     assert_eq!(reason, "a quarter of the memory is to stay free");
 }
 
@@ -243,7 +238,7 @@ fn a_thread_that_is_refused_ends_the_climb_and_nothing_is_lost() {
 #[test]
 fn a_killed_run_leaves_no_cgroup_that_the_next_does_not_remove() {
     let _alone = alone();
-    if !has_cgroup(&observe(THREADS[0], &["--most", "8"])) {
+    if !has_cgroup(&observe(&[THREADS[0]], &["--most", "8"])) {
         return;
     }
     let run = |command: &str| {
@@ -267,7 +262,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         (COROUTINE, ["--most", "10000000", "--touch-bytes", "0"], "mappings"),
         (BRIGADES[1], ["--most", "1000000", "--placement", "free"], "file descriptors"),
     ] {
-        let seen = observe(program, &flags);
+        let seen = observe(&[program], &flags);
         assert!(seen.unavailable["elapsed"].contains(reason), "{program}: {:?}", seen.unavailable);
     }
     let output = Command::new(TASKS[0]).args(["--touch-bytes", "5"]).output().unwrap();

@@ -1,8 +1,11 @@
 //! Every program of the chapter is run as a reader would run it, and its work is checked.
 
-use std::process::{Command, Output};
+#[path = "../../harness/tests/support/mod.rs"]
+mod support;
 
-use observation::Observation;
+use std::process::Command;
+
+use support::{observe, run, seen};
 
 const PROGRAMS: [&[&str]; 4] = [
     &[env!("CARGO_BIN_EXE_loop-socket")],
@@ -73,16 +76,6 @@ const CROWDS: [&[&str]; 6] = [
     &[env!("CARGO_BIN_EXE_pairs-task"), "--runtime", "current"],
 ];
 
-fn run(program: &[&str], flags: &[&str]) -> Output {
-    Command::new(program[0]).args(&program[1..]).args(flags).output().unwrap()
-}
-
-fn observe(program: &[&str], flags: &[&str]) -> Observation {
-    let output = run(program, &[flags, &["--json"]].concat());
-    assert!(output.status.success(), "{program:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
 #[test]
 fn each_program_does_its_work_once_and_says_so() {
     for program in PROGRAMS.iter().chain(&CHANNELS).chain(&RINGS) {
@@ -103,8 +96,7 @@ fn each_call_is_made_once_and_counted() {
 
 #[test]
 fn a_switch_to_a_coroutine_and_back_is_two() {
-    let output = run(&[env!("CARGO_BIN_EXE_coroutine-switch")], &["--iters", "5", "--json"]);
-    let seen: Observation = serde_json::from_slice(&output.stdout).unwrap();
+    let seen = observe(&[env!("CARGO_BIN_EXE_coroutine-switch")], &["--iters", "5"]);
     assert_eq!(seen.samples[0].operations, 10);
 }
 
@@ -206,9 +198,7 @@ fn criterion_gives_as_many_samples_as_asked_for() {
 fn a_cell_that_cannot_be_run_says_why_and_is_no_failure() {
     let limited = |limit: &str| {
         let command = format!("{limit} {} --json --hops 500 --placement two-cpus", PROGRAMS[1][0]);
-        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice::<Observation>(&output.stdout).unwrap()
+        seen(Command::new("sh").args(["-c", &command]).output().unwrap())
     };
     let restricted = limited("exec taskset -c 0");
     assert!(restricted.samples.is_empty());
