@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-/// Cargo builds examples before it runs tests, beside the folder of the test's own executable;
-/// under `--all-targets` it would build them as tests instead, without a name to find them by.
+/// A plain `cargo test` builds examples before it runs tests, beside the folder of the test's own executable, and so does `ci/test`. Under
+/// `--all-targets` cargo would build them as tests instead, without a name to find them by.
 fn clock() -> Command {
     let here = std::env::current_exe().unwrap();
     Command::new(here.ancestors().nth(2).unwrap().join("examples/clock"))
