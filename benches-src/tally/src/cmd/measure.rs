@@ -1,5 +1,6 @@
 //! `tally measure`: decides what is stale, builds, and measures it. The only verb beside `export` that writes below `data/`.
 
+use std::env;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -213,14 +214,17 @@ fn one_at_a_time() -> Result<File> {
 
 /// All programs together, never one alone, so that their dependencies have the same features each time.
 fn build(project: &Project) -> Result<PathBuf> {
-    let manifest = project.benches().join("Cargo.toml");
-    let status = Command::new("cargo")
-        .args(["build", "--release", "--locked", "--workspace", "--bins", "--manifest-path"])
-        .arg(manifest)
-        .current_dir(project.root())
-        .env_remove("CARGO_MANIFEST_DIR")
-        .status()
-        .context("cannot start cargo; is Rust installed? See README.md")?;
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--locked", "--workspace", "--bins", "--manifest-path"]);
+    cargo.arg(project.benches().join("Cargo.toml")).current_dir(project.root());
+    // This program's own package, when cargo runs it. Some build scripts ask to be run again where these differ, and then a build from
+    // here and one from a shell would each make the other compile anew.
+    for (name, _) in env::vars_os() {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|of_package| name.to_string_lossy().starts_with(of_package)) {
+            cargo.env_remove(name);
+        }
+    }
+    let status = cargo.status().context("cannot start cargo; is Rust installed? See README.md")?;
     ensure!(status.success(), "the programs cannot be built; see cargo's message above");
     let programs = project.programs();
     if !programs.is_dir() {
