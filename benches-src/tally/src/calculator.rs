@@ -338,7 +338,12 @@ impl Calculator {
     }
 
     fn output_is_sound(&self, output: &Output) -> Result<()> {
-        self.input_of(output)?;
+        let (input, expression) = (self.input_of(output)?, output.expression()?);
+        // Else the ends of an interval would change places on their way through it.
+        for case in &self.cases {
+            let at = |value| self.number(case, &expression, Some((&input.name, value)));
+            ensure!(at(1.0)? < at(2.0)?, "{:?} does not grow with {}", output.formula, input.name);
+        }
         let Some(bound) = &output.bound else { return Ok(()) };
         let formula = Expression::parse(&bound.formula)?;
         let is_set = |name: &str| self.settings.iter().any(|setting| setting.name == name);
@@ -616,6 +621,22 @@ mod tests {
         ] {
             data.outputs[0].formula = formula.to_owned();
             let error = format!("{:#}", data.input_of(&data.outputs[0]).unwrap_err());
+            assert!(error.contains(wanted), "{formula}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_formula_grows_with_its_input_and_its_bound_is_of_settings() {
+        let mut data = data();
+        assert!(data.output_is_sound(&data.outputs[0]).is_ok());
+        for (formula, bound, wanted) in [
+            ("rate / hop", "rate", "does not grow with hop"),
+            ("rate * (1 - hop)", "rate", "does not grow with hop"),
+            ("rate * hop", "rate * hop", "of settings alone"),
+        ] {
+            data.outputs[0].formula = formula.to_owned();
+            data.outputs[0].bound.as_mut().unwrap().formula = bound.to_owned();
+            let error = format!("{:#}", data.output_is_sound(&data.outputs[0]).unwrap_err());
             assert!(error.contains(wanted), "{formula}: {error}");
         }
     }
