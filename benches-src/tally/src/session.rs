@@ -34,6 +34,8 @@ pub struct Extent {
     pub rounds: usize,
     /// The headline's half width that is aimed at; missed, the rounds are doubled once.
     pub target: f64,
+    /// Unless they took longer than this.
+    pub patience: Duration,
     /// What each program is asked for.
     pub flags: &'static [&'static str],
 }
@@ -42,15 +44,23 @@ impl Effort {
     /// The rounds, the target and the flags of this effort.
     pub fn extent(self) -> Extent {
         match self {
-            Effort::Test => Extent { rounds: 1, target: f64::INFINITY, flags: &["--iters", "3", "--warmups", "1"] },
+            Effort::Test => Extent {
+                rounds: 1,
+                target: f64::INFINITY,
+                patience: Duration::ZERO,
+                flags: &["--iters", "3", "--warmups", "1"],
+            },
             Effort::Quick => Extent {
                 rounds: 6,
                 target: 0.05,
+                // A reader waits for all experiments: what is slow stays at what its rounds show.
+                patience: Duration::from_secs(8),
                 flags: &["--samples", "10", "--warm-up-ms", "20", "--measurement-ms", "50"],
             },
             Effort::Full => Extent {
                 rounds: 20,
                 target: 0.02,
+                patience: Duration::MAX,
                 flags: &["--samples", "20", "--warm-up-ms", "60", "--measurement-ms", "120"],
             },
         }
@@ -62,6 +72,13 @@ impl Effort {
             Effort::Test | Effort::Quick => experiment.quick_cells(),
             Effort::Full => experiment.full_cells(),
         }
+    }
+}
+
+impl Extent {
+    /// Whether there are to be as many rounds again, after rounds that took this long and left the headline this wide.
+    fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
+        half_width.is_some_and(|half_width| half_width > self.target) && took <= self.patience
     }
 }
 
@@ -116,12 +133,13 @@ impl Session<'_> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
         let extent = record.header.effort.extent();
+        let started = Instant::now();
         let mut doubled = false;
         let half_width = loop {
             let wanted = if doubled { 2 * extent.rounds } else { extent.rounds };
             self.rounds(&mut writer, &mut record, wanted)?;
             let half_width = self.headline(&record)?;
-            if doubled || half_width.is_none_or(|half_width| half_width <= extent.target) {
+            if doubled || !extent.doubles(half_width, started.elapsed()) {
                 break half_width;
             }
             doubled = true;
@@ -447,6 +465,16 @@ pub fn time_left(started: Instant, done: usize, of: usize) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_are_doubled_where_the_target_was_missed_and_a_quick_run_has_the_time() {
+        let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.extent(), Effort::Full.extent());
+        assert!(quick.doubles(Some(0.06), seconds(3)) && full.doubles(Some(0.03), seconds(3_000)));
+        assert!(!quick.doubles(Some(0.04), seconds(3)), "the target was reached");
+        assert!(!quick.doubles(Some(0.06), seconds(9)), "it would take too long");
+        assert!(!full.doubles(None, seconds(3)), "there is no headline");
+        assert!(!Effort::Test.extent().doubles(Some(9.0), Duration::ZERO), "a test has no target");
+    }
 
     #[test]
     fn every_round_has_every_cell_once_in_an_order_of_its_own() {

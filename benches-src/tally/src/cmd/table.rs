@@ -291,9 +291,13 @@ fn notes(record: &Record) -> Vec<String> {
         && let (Some(width), true) = (end.headline_half_width, end.target > 0.0)
     {
         let reached = if width <= end.target { "reached" } else { "missed" };
-        let doubled = if end.doubled { ", after the rounds had been doubled once" } else { "" };
+        let how = match (end.doubled, reached) {
+            (true, _) => ", after the rounds had been doubled once",
+            (false, "missed") => ", and to double the rounds would have taken a quick run too long",
+            (false, _) => "",
+        };
         notes.push(format!(
-            "Precision of the headline ratio: ±{}, the target of ±{} was {reached}{doubled}.",
+            "Precision of the headline ratio: ±{}, the target of ±{} was {reached}{how}.",
             format::percent(width),
             format::percent(end.target)
         ));
