@@ -9,6 +9,13 @@ const request = JSON.parse(readFileSync(0, 'utf8'));
 
 const escaped = (text) => text.replace(/[<>&"']/g, (character) => `&#${character.codePointAt(0)};`);
 
+// Nothing can measure text here, and Vega's own guess is that a character is 0.8 of its font's size wide. In the fonts of these pages it is about
+// half, so that a picture had much room for nothing, and shrank with it on a phone. This is enough for a wide font too.
+vega.textMetrics.width = ({ fontSize, limit }, text) => {
+  const width = (fontSize ?? 11) * (0.5 + 0.55 * `${text ?? ''}`.trim().length);
+  return limit > 0 ? Math.min(limit, width) : width;
+};
+
 /** The picture of one specification; `part` keeps the ids of the two pictures of a figure apart. */
 async function draw(spec, part) {
   vega.resetSVGDefIds();
