@@ -12,7 +12,8 @@ const escaped = (text) => text.replace(/[<>&"']/g, (character) => `&#${character
 // Nothing can measure text here, and Vega's own guess is that a character is 0.8 of its font's size wide. In the fonts of these pages it is about
 // half, so that a picture had much room for nothing, and shrank with it on a phone. This is enough for a wide font too.
 vega.textMetrics.width = ({ fontSize, limit }, text) => {
-  const width = (fontSize ?? 11) * (0.5 + 0.55 * `${text ?? ''}`.trim().length);
+  const { length } = `${text ?? ''}`.trim();
+  const width = length && (fontSize ?? 11) * (0.5 + 0.55 * length);
   return limit > 0 ? Math.min(limit, width) : width;
 };
 

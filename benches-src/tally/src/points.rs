@@ -179,6 +179,12 @@ impl Source<'_> {
                 points.push(with(own, marks(quantity.estimate, scale)));
             }
         }
+        let [first, last] = ["first", "last"].map(|end| set_names_apart(&mut points, end));
+        // On a phone names have no room beside the lines; they stand at the end at which they crowd less.
+        let named = if first <= last { "first" } else { "last" };
+        for point in points.iter_mut().filter(|point| point[named] == true) {
+            point["named"] = named.into();
+        }
         // What is swept must be what fills the caches.
         let caches = if swept == "hops" { cache_marks(self.record, &points) } else { Vec::new() };
         let mut parts = vec!["The band is the 95 % interval.".to_owned()];
@@ -335,6 +341,28 @@ fn swept_parameter(rows: &[Row]) -> Option<String> {
     varied.max_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first))).map(|(_, name)| name.clone())
 }
 
+/// Says by how many pixels each name at this end of its line has to move up (`first_dy`, `last_dy`), so that none covers another. By how
+/// many all of them together.
+fn set_names_apart(points: &mut [Value], end: &str) -> f64 {
+    // About the height of a sweep's plot, and of a name.
+    const PLOT: f64 = 300.0;
+    const NAME: f64 = 14.0;
+    let logarithm = |point: &Value, field: &str| point[field].as_f64().unwrap_or(1.0).ln();
+    let lowest = points.iter().map(|point| logarithm(point, "low")).fold(f64::INFINITY, f64::min);
+    let highest = points.iter().map(|point| logarithm(point, "high")).fold(f64::NEG_INFINITY, f64::max);
+    let height = |point: &Value| PLOT * (logarithm(point, "median") - lowest) / (highest - lowest).max(0.1);
+    let mut ends: Vec<&mut Value> = points.iter_mut().filter(|point| point[end] == true).collect();
+    ends.sort_by(|a, b| height(a).total_cmp(&height(b)));
+    let (mut free_from, mut moved) = (f64::NEG_INFINITY, 0.0);
+    for point in ends {
+        let (own, taken) = (height(point), free_from.max(height(point)));
+        point[format!("{end}_dy")] = (own - taken).round().into();
+        free_from = taken + NAME;
+        moved += taken - own;
+    }
+    moved
+}
+
 /// Where so many participants of one page each would fill a cache, as far as the sweep reaches.
 fn cache_marks(record: &Record, points: &[Value]) -> Vec<Value> {
     const EACH_BYTES: f64 = 4096.0;
@@ -370,6 +398,16 @@ mod tests {
         };
         let rows = [own("a", 1, 2), own("a", 1, 8), own("b", 5, 2), own("b", 5, 8), row(8)];
         assert_eq!(swept_parameter(&rows).as_deref(), Some("hops"), "bytes only tell the programs apart");
+    }
+
+    #[test]
+    fn names_of_lines_that_end_together_stand_above_each_other() {
+        let point = |median: f64| json!({ "low": median, "median": median, "high": median, "last": true });
+        let mut points = [point(100.0), point(1.0), point(100.0), point(100.0)];
+        points[1]["first"] = true.into();
+        assert_eq!(set_names_apart(&mut points, "last"), 42.0);
+        assert_eq!(points.each_ref().map(|point| point["last_dy"].as_f64().unwrap()), [0.0, 0.0, -14.0, -28.0]);
+        assert!(points.iter().all(|point| point.get("first_dy").is_none()));
     }
 
     #[test]
