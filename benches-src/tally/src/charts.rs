@@ -133,8 +133,18 @@ fn node(folder: &Path, request: &str) -> Result<String> {
         .context(NO_NODE)?;
     child.stdin.take().expect("piped").write_all(request.as_bytes())?;
     let output = child.wait_with_output()?;
-    ensure!(output.status.success(), "draw.mjs failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        eprintln!("tally: draw.mjs failed:\n{}", said.trim());
+        bail!("draw.mjs failed: {}", reason(&said, folder));
+    }
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The line of an error that a page can show: what went wrong, and not whose folders lie where.
+fn reason(said: &str, folder: &Path) -> String {
+    let line = said.lines().find(|line| line.contains("Error")).or(said.lines().next()).unwrap_or("without a word");
+    line.trim().replace(&*folder.to_string_lossy(), "book/charts")
 }
 
 /// Why pages may have no pictures.
@@ -189,6 +199,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn why_there_is_no_picture_is_one_line_without_anybodys_folders() {
+        let folder = Path::new("/home/somebody/book/charts");
+        let missing = "node:internal/modules:1\n  throw\nError: Cannot find package 'vega' from /home/somebody/book/charts/draw.mjs\n    at a\n";
+        assert_eq!(reason(missing, folder), "Error: Cannot find package 'vega' from book/charts/draw.mjs");
+        assert_eq!(reason("", folder), "without a word");
+    }
 
     #[test]
     fn only_the_axis_of_what_is_swept_gets_room_for_0() {
