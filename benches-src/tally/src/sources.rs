@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use walkdir::{DirEntry, WalkDir};
 
 use crate::plan::Experiment;
 use crate::project::Project;
@@ -149,14 +150,14 @@ fn profile(workspace: &str) -> Result<String> {
     Ok(workspace.get("profile").map_or(String::new(), ToString::to_string))
 }
 
-/// What the programs of a chapter share: its `lib.rs`, and the files of the same folder, where there are any.
+/// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
 fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
-    let folder = format!("{chapter}/src");
-    let entries = fs::read_dir(benches.join(&folder)).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut files: Vec<String> = names.filter(|name| name.ends_with(".rs")).collect();
-    files.sort();
-    files.into_iter().map(|name| format!("{folder}/{name}")).collect()
+    let is_shared = |entry: &DirEntry| entry.depth() != 1 || entry.file_name() != "bin";
+    let src = benches.join(chapter).join("src");
+    let entries = WalkDir::new(src).sort_by_file_name().into_iter().filter_entry(is_shared).flatten();
+    let paths =
+        entries.filter_map(|entry| Some(entry.path().strip_prefix(benches).ok()?.to_string_lossy().into_owned()));
+    paths.filter(|path| path.ends_with(".rs")).collect()
 }
 
 /// What every chapter stands on.
@@ -243,6 +244,21 @@ mod tests {
         assert_ne!(of("x", "1", "1"), of("y", "1", "1"), "features of a");
         assert!(!of("x", "1", "1").contains("other"), "the other b is not needed");
         assert_ne!(profile(&workspace("x", "off")).unwrap(), profile(&workspace("x", "fat")).unwrap());
+    }
+
+    #[test]
+    fn what_programs_share_is_all_that_lies_beside_and_below_their_library() {
+        let benches = tempfile::tempdir().unwrap();
+        for file in ["lib.rs", "parts.rs", "parts/one.rs", "parts/notes.md", "parts/bin/two.rs", "bin/program.rs"] {
+            let path = benches.path().join("chapter/src").join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let mut shared = shared_files(benches.path(), "chapter");
+        shared.sort();
+        let expected = ["lib.rs", "parts.rs", "parts/bin/two.rs", "parts/one.rs"];
+        assert_eq!(shared, expected.map(|file| format!("chapter/src/{file}")));
+        assert!(shared_files(benches.path(), "none").is_empty());
     }
 
     #[test]
