@@ -80,6 +80,7 @@ fn check_finds_what_does_not_agree() {
         ("tally value nobody", "unknown program"),
         ("tally measure", "a directive only prints"),
         ("rm -r .", "a directive calls tally"),
+        ("tally claim T1 --><!-- cmdrun tally claim T1", "stands on this page already"),
     ] {
         fake.write("book/src/chapter.md", &page(directive));
         let said = support::fail(fake.tally(&["check"]));

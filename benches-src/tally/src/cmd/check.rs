@@ -85,14 +85,20 @@ fn names(view: &View) -> Vec<String> {
     twice.map(say).collect()
 }
 
-/// Every directive is a command line that tally understands, about things that exist.
+/// Every directive is a command line that tally understands, about things that exist; what is an anchor stands once on a page.
 fn directives(view: &View) -> Result<Vec<String>> {
     let pattern = Regex::new(r"<!--[ ]*cmdrun (.*?)-->")?;
     let mut wrong = Vec::new();
     for (page, text) in pages(view)? {
+        let mut anchors = BTreeSet::new();
         for (number, line) in text.lines().enumerate() {
             for directive in pattern.captures_iter(line) {
                 let command = directive[1].trim();
+                let is_anchor =
+                    ["tally claim ", "tally table ", "tally chart "].iter().any(|verb| command.starts_with(verb));
+                if is_anchor && !anchors.insert(command.to_owned()) {
+                    wrong.push(format!("book/src/{page}, line {}: {command}: stands on this page already", number + 1));
+                }
                 if let Err(error) = directive_is_known(view, command) {
                     let first = format!("{error:#}");
                     let first = first.lines().next().unwrap_or_default();
