@@ -291,10 +291,12 @@ fn notes(record: &Record) -> Vec<String> {
         && let (Some(width), true) = (end.headline_half_width, end.target > 0.0)
     {
         let reached = if width <= end.target { "reached" } else { "missed" };
-        let how = match (end.doubled, reached) {
-            (true, _) => ", after the rounds had been doubled once",
-            (false, "missed") => ", and to double the rounds would have taken a quick run too long",
-            (false, _) => "",
+        let how = if end.doubled {
+            ", after the rounds had been doubled once"
+        } else if width > end.target {
+            ", and to double the rounds would have taken a quick run too long"
+        } else {
+            ""
         };
         notes.push(format!(
             "Precision of the headline ratio: ±{}, the target of ±{} was {reached}{how}.",
