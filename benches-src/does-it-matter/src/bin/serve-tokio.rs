@@ -1,11 +1,12 @@
 //! One operation: one request, an order as JSON over HTTP/1.1, answered by a tokio task with the HTTP library hyper.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use clap::Args;
 use does_it_matter::http::{self, LARGEST_BODY, Refusal};
 use does_it_matter::serving::{Answered, Serve, Shared};
@@ -56,17 +57,33 @@ impl Serve for ServeTokio {
     }
 }
 
+/// Where an answer is written, and where hyper takes it from: memory for one after the other. If each were allocated, glibc would put all small
+/// free pieces together for it, and cut the strings of the next order off anew.
+#[derive(Default)]
+struct Buffers {
+    order: Vec<u8>,
+    answer: BytesMut,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<Buffers> = RefCell::default();
+}
+
 async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, answered: Answered) {
     let service = service_fn(|request| async { Ok::<_, Infallible>(answer(request, &answered).await) });
-    // The other servers send no date either. What ends one connection, an error too, is of no concern to the others.
-    let _ = http1::Builder::new().auto_date_header(false).serve_connection(TokioIo::new(stream), service).await;
+    let mut http = http1::Builder::new();
+    // The other servers send no date either. Nor do they look, while they answer, whether the client is gone: hyper would take a second
+    // buffer for that, which is as large a piece of memory as the answer.
+    http.auto_date_header(false).half_close(true);
+    // What ends one connection, an error too, is of no concern to the others.
+    let _ = http.serve_connection(TokioIo::new(stream), service).await;
 }
 
 async fn answer(request: Request<Incoming>, answered: &Answered) -> Response<Full<Bytes>> {
     match total(request).await {
         Ok(order) => {
             answered.one();
-            Response::builder().header(CONTENT_TYPE, "application/json").body(Full::from(order))
+            Response::builder().header(CONTENT_TYPE, "application/json").body(Full::new(order))
         }
         Err(refusal) => {
             Response::builder().status(refusal.status().0).header(CONNECTION, "close").body(Full::default())
@@ -75,12 +92,15 @@ async fn answer(request: Request<Incoming>, answered: &Answered) -> Response<Ful
     .expect("these headers are valid")
 }
 
-async fn total(request: Request<Incoming>) -> Result<Vec<u8>, Refusal> {
-    let length = http::body_length(request.headers().get(CONTENT_LENGTH).map(|value| value.as_bytes()))?;
+async fn total(request: Request<Incoming>) -> Result<Bytes, Refusal> {
+    http::body_length(request.headers().get(CONTENT_LENGTH).map(|value| value.as_bytes()))?;
     let body = Limited::new(request.into_body(), LARGEST_BODY).collect().await.map_err(|_| Refusal::Malformed)?;
-    let mut order = Vec::with_capacity(length);
-    http::handle(&body.to_bytes(), &mut order)?;
-    Ok(order)
+    BUFFERS.with_borrow_mut(|Buffers { order, answer }| {
+        order.clear();
+        http::handle(&body.to_bytes(), order)?;
+        answer.extend_from_slice(order);
+        Ok(answer.split().freeze())
+    })
 }
 
 fn main() -> ExitCode {
