@@ -1,14 +1,15 @@
 //! One operation: one request, an order as JSON over HTTP/1.1, answered by a tokio task with the HTTP library hyper.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::convert::Infallible;
+use std::mem::take;
 use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use bytes::{Bytes, BytesMut};
 use clap::Args;
-use does_it_matter::http::{self, LARGEST_BODY, Refusal};
+use does_it_matter::http::{self, Refusal};
 use does_it_matter::serving::{Answered, Serve, Shared};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
@@ -57,16 +58,24 @@ impl Serve for ServeTokio {
     }
 }
 
-/// Where an answer is written, and where hyper takes it from: memory for one after the other. If each were allocated, glibc would put all small
-/// free pieces together for it, and cut the strings of the next order off anew.
-#[derive(Default)]
-struct Buffers {
-    order: Vec<u8>,
-    answer: BytesMut,
-}
+/// An answer, whose memory is the next one's when hyper has sent it. If each were allocated, glibc would put all small free pieces together
+/// for it, and cut the strings of the next order off anew.
+struct Answer(Vec<u8>);
 
 thread_local! {
-    static BUFFERS: RefCell<Buffers> = RefCell::default();
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+impl AsRef<[u8]> for Answer {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        SPARE.set(take(&mut self.0));
+    }
 }
 
 async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, answered: Answered) {
@@ -93,14 +102,25 @@ async fn answer(request: Request<Incoming>, answered: &Answered) -> Response<Ful
 }
 
 async fn total(request: Request<Incoming>) -> Result<Bytes, Refusal> {
-    http::body_length(request.headers().get(CONTENT_LENGTH).map(|value| value.as_bytes()))?;
-    let body = Limited::new(request.into_body(), LARGEST_BODY).collect().await.map_err(|_| Refusal::Malformed)?;
-    BUFFERS.with_borrow_mut(|Buffers { order, answer }| {
-        order.clear();
-        http::handle(&body.to_bytes(), order)?;
-        answer.extend_from_slice(order);
-        Ok(answer.split().freeze())
-    })
+    let length = http::body_length(request.headers().get(CONTENT_LENGTH).map(|value| value.as_bytes()))?;
+    let order = whole(Limited::new(request.into_body(), length), length).await.ok_or(Refusal::Malformed)?;
+    let mut answer = Answer(SPARE.take());
+    answer.0.clear();
+    http::handle(&order, &mut answer.0)?;
+    Ok(Bytes::from_owner(answer))
+}
+
+/// A body. One that came in one piece stays where it lies.
+async fn whole(mut body: Limited<Incoming>, length: usize) -> Option<Bytes> {
+    let mut pieces = BytesMut::new();
+    while pieces.len() < length {
+        match body.frame().await?.ok()?.into_data() {
+            Ok(piece) if piece.len() == length => return Some(piece),
+            Ok(piece) => pieces.extend_from_slice(&piece),
+            Err(_) => return None,
+        }
+    }
+    Some(pieces.freeze())
 }
 
 fn main() -> ExitCode {
