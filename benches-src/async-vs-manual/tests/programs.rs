@@ -9,8 +9,10 @@ use std::process::Command;
 
 use support::{observe, run};
 
-const SERVERS: [&str; 15] = [
+const SERVERS: [&str; 17] = [
     env!("CARGO_BIN_EXE_manual"),
+    env!("CARGO_BIN_EXE_step-beside"),
+    env!("CARGO_BIN_EXE_step-table"),
     env!("CARGO_BIN_EXE_step-futures"),
     env!("CARGO_BIN_EXE_step-unsafe"),
     env!("CARGO_BIN_EXE_step-readiness"),
@@ -71,6 +73,8 @@ fn only_boxes_and_wakers_of_their_own_are_allocated_at_run_time() {
     let each = |server: &str| (count(server)["allocations"] * 256.).round();
     for server in [
         "manual",
+        "step-beside",
+        "step-table",
         "step-futures",
         "step-unsafe",
         "step-readiness",
@@ -104,7 +108,7 @@ fn calls_into_the_kernel_are_as_many_as_calls_are_counted() {
             "trace=read",
             "-U",
             "calls,name",
-            SERVERS[5],
+            env!("CARGO_BIN_EXE_step-wakers"),
             "--syscalls",
             "1",
             "--quiet",

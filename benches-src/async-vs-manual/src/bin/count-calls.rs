@@ -41,6 +41,8 @@ mod step_futures;
 mod step_queue;
 #[path = "step-readiness.rs"]
 mod step_readiness;
+#[path = "step-table.rs"]
+mod step_table;
 #[path = "step-unsafe.rs"]
 mod step_unsafe;
 #[path = "step-wakers.rs"]
@@ -57,6 +59,8 @@ struct Counted {
 #[serde(rename_all = "kebab-case")]
 enum Server {
     Manual,
+    StepBeside,
+    StepTable,
     StepFutures,
     StepUnsafe,
     StepReadiness,
@@ -78,6 +82,8 @@ impl Server {
     fn serve(self, network: &Network, laps: impl Iterator<Item = ()>) {
         match self {
             Self::Manual => manual::Manual::serve(network, laps),
+            Self::StepBeside => step_table::StepTable::<false>::serve(network, laps),
+            Self::StepTable => step_table::StepTable::<true>::serve(network, laps),
             Self::StepFutures => step_futures::StepFutures::serve(network, laps),
             Self::StepUnsafe => step_unsafe::StepUnsafe::serve(network, laps),
             Self::StepReadiness => step_readiness::StepReadiness::serve(network, laps),
