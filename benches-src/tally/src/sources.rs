@@ -1,8 +1,9 @@
 //! Whether what was measured is what lies here now, decided from hashes of files without compiling anything.
 //!
-//! *stale*: the listing, its crate's `lib.rs` or its plan entry differs. *older*: what stands beneath it differs.
+//! *stale*: the listing, its plan entry or what its code names of its crate differs. *older*: what stands beneath it differs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
@@ -17,10 +18,13 @@ use crate::project::Project;
 /// Hashes of everything that decides what a program does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sources {
-    /// The listings, the crate's shared file, and the plan's entry.
+    /// The listings, the modules of the crate that they use, and the plan's entry.
     pub own: BTreeMap<String, String>,
     /// What all programs stand on: harness, dependencies, compiler, flags.
     pub beneath: BTreeMap<String, String>,
+    /// Modules of the crate that these listings do not use. A record may still have their hashes, from when each had those of all.
+    #[serde(skip)]
+    unused: BTreeSet<String>,
 }
 
 /// How a record relates to the files that lie here now.
@@ -54,8 +58,9 @@ impl Sources {
             let listing = Project::listing(chapter, program);
             own.insert(listing.clone(), hash_file(&benches.join(&listing))?);
         }
-        for shared in shared_files(&benches, chapter) {
-            own.insert(shared.clone(), hash_file(&benches.join(shared))?);
+        let (used, unused) = modules(&benches, chapter, own.keys().cloned());
+        for module in used {
+            own.insert(module.clone(), hash_file(&benches.join(module))?);
         }
         own.insert("plan".to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
 
@@ -81,12 +86,13 @@ impl Sources {
         }
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
-        Ok(Self { own, beneath })
+        Ok(Self { own, beneath, unused })
     }
 
     /// How a record of these sources relates to the `current` ones.
     pub fn freshness(&self, current: &Self) -> Freshness {
-        let stale = differences(&self.own, &current.own);
+        let mut stale = differences(&self.own, &current.own);
+        stale.retain(|name| !current.unused.contains(name));
         if !stale.is_empty() {
             return Freshness::Stale(stale);
         }
@@ -150,6 +156,54 @@ fn profile(workspace: &str) -> Result<String> {
     Ok(workspace.get("profile").map_or(String::new(), ToString::to_string))
 }
 
+/// The files of a chapter's crate that some listings use, and its modules that they do not. `lib.rs` is always used, and so is every
+/// module whose name stands in the code of what is used, and every program that another contains. That is more than the compiler would
+/// say where a name means something else as well, and it would be less for an `impl` in a module that nobody names; there is none.
+fn modules(
+    benches: &Path,
+    chapter: &str,
+    listings: impl Iterator<Item = String>,
+) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut used, mut unused): (BTreeSet<_>, BTreeSet<_>) =
+        shared_files(benches, chapter).into_iter().partition(|file| *file == format!("{chapter}/src/lib.rs"));
+    let mut unread: Vec<String> = listings.chain(used.iter().cloned()).collect();
+    while let Some(file) = unread.pop() {
+        let code = fs::read_to_string(benches.join(&file)).unwrap_or_default();
+        let named = if file.ends_with("src/lib.rs") {
+            names(code.lines().filter(|line| !is_declaration(line)))
+        } else {
+            names(code.lines())
+        };
+        let modules =
+            unused.extract_if(.., |file| Path::new(file).file_stem().is_some_and(|name| named.contains(name)));
+        let found: Vec<_> = modules.chain(contained_programs(benches, &file, &code)).collect();
+        unread.extend(found.into_iter().filter(|file| used.insert(file.clone())));
+    }
+    (used, unused)
+}
+
+/// The programs that a program contains as modules, by their own names or by a path.
+fn contained_programs(benches: &Path, program: &str, code: &str) -> Vec<String> {
+    let Some(folder) = Path::new(program).parent().filter(|folder| folder.ends_with("bin")) else { return Vec::new() };
+    let by_path =
+        code.lines().filter_map(|line| line.strip_prefix("#[path = \"")?.split('"').next()).map(str::to_owned);
+    let by_name = code.lines().filter(|line| is_declaration(line));
+    let by_name = by_name.filter_map(|line| Some(format!("{}.rs", line.trim_end_matches(';').rsplit(' ').next()?)));
+    let files = by_path.chain(by_name).map(|file| folder.join(file)).filter(|file| benches.join(file).is_file());
+    files.map(|file| file.to_string_lossy().into_owned()).collect()
+}
+
+/// Whether a line only says that there is a module.
+fn is_declaration(line: &str) -> bool {
+    line.strip_prefix("pub ").unwrap_or(line).starts_with("mod ") && line.ends_with(';')
+}
+
+/// All words of code, without comments.
+fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<OsString> {
+    let code = lines.map(|line| line.split("//").next().unwrap_or_default());
+    code.flat_map(|line| line.split(|sign: char| !sign.is_alphanumeric() && sign != '_')).map(OsString::from).collect()
+}
+
 /// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
 fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
     let is_shared = |entry: &DirEntry| entry.depth() != 1 || entry.file_name() != "bin";
@@ -203,7 +257,7 @@ mod tests {
 
     fn sources(listing: &str, lock: &str) -> Sources {
         let one = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
-        Sources { own: one("a.rs", listing), beneath: one("Cargo.lock", lock) }
+        Sources { own: one("a.rs", listing), beneath: one("Cargo.lock", lock), unused: BTreeSet::new() }
     }
 
     #[test]
@@ -259,6 +313,52 @@ mod tests {
         let expected = ["lib.rs", "parts.rs", "parts/bin/two.rs", "parts/one.rs"];
         assert_eq!(shared, expected.map(|file| format!("chapter/src/{file}")));
         assert!(shared_files(benches.path(), "none").is_empty());
+    }
+
+    #[test]
+    fn a_module_is_used_if_code_that_is_used_names_it() {
+        let benches = tempfile::tempdir().unwrap();
+        let files = [
+            ("bin/a.rs", "use chapter::{one};"),
+            ("bin/b.rs", "// not four, which is only mentioned"),
+            ("bin/c-1.rs", "#[path = \"d-1.rs\"]\nmod d_1;\nmod b;"),
+            ("bin/d-1.rs", "use chapter::five;"),
+            ("lib.rs", "pub mod one;\nmod two;\npub mod four;\nmod six;\npub use six::Six;"),
+            ("one.rs", "mod three;\nfn f() { crate::two::g() }"),
+            ("two.rs", "/// See four."),
+            ("one/three.rs", "impl Three for One {}"),
+            ("four.rs", "use crate::one;"),
+            ("five.rs", ""),
+            ("six.rs", ""),
+        ];
+        for (file, code) in files {
+            let path = benches.path().join("chapter/src").join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, code).unwrap();
+        }
+        let of = |programs: &[&str]| {
+            let listings = programs.iter().map(|name| format!("chapter/src/bin/{name}.rs"));
+            let (used, unused) = modules(benches.path(), "chapter", listings);
+            assert!(used.is_disjoint(&unused));
+            used.into_iter().map(|file| file["chapter/src/".len()..].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&["b"]), ["lib.rs", "six.rs"], "the library itself names six");
+        assert_eq!(of(&["a"]), ["lib.rs", "one.rs", "one/three.rs", "six.rs", "two.rs"], "by a and by one");
+        assert_eq!(
+            of(&["c-1"]),
+            ["bin/b.rs", "bin/d-1.rs", "five.rs", "lib.rs", "six.rs"],
+            "by a program that it contains"
+        );
+    }
+
+    #[test]
+    fn what_is_not_used_any_more_does_not_make_a_record_stale() {
+        let mut measured = sources("1", "1");
+        measured.own.insert("b.rs".to_owned(), "1".to_owned());
+        let mut current = sources("1", "1");
+        assert_eq!(measured.freshness(&current), Freshness::Stale(vec!["b.rs".to_owned()]), "it is gone");
+        current.unused.insert("b.rs".to_owned());
+        assert_eq!(measured.freshness(&current), Freshness::Fresh);
     }
 
     #[test]
