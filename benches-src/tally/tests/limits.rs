@@ -135,11 +135,15 @@ fn what_pushes_a_machine_is_measured_only_when_asked_for() {
 }
 
 #[test]
-fn what_a_chapter_shares_in_several_files_makes_its_records_stale() {
+fn what_a_program_uses_of_what_its_chapter_shares_makes_its_records_stale() {
     let fake = with_limits();
+    let page = || fake.print(&["table", "ceilings", "--form", "page"]);
+    fake.write("benches-src/chapter/src/lib.rs", "mod climb;\nmod other;\npub use climb::Climb;\n");
     fake.write("benches-src/chapter/src/climb.rs", "// One way.\n");
+    fake.write("benches-src/chapter/src/other.rs", "// Of no concern.\n");
     succeed(fake.measure(&[]));
+    fake.write("benches-src/chapter/src/other.rs", "// Changed.\n");
+    assert!(!page().contains("<strong>stale</strong>"), "{}", page());
     fake.write("benches-src/chapter/src/climb.rs", "// Another way.\n");
-    let page = fake.print(&["table", "ceilings", "--form", "page"]);
-    assert!(page.contains("<strong>stale</strong>") && page.contains("chapter/src/climb.rs"), "{page}");
+    assert!(page().contains("<strong>stale</strong>") && page().contains("chapter/src/climb.rs"), "{}", page());
 }
