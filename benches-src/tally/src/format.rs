@@ -89,9 +89,14 @@ pub fn quantity(quantity: &Quantity) -> Shown {
     let interval = quantity.estimate.interval;
     Shown {
         value: if is_tiny(value) { number(value) + &unit } else { fixed(value, places) + &unit },
-        interval: interval
-            .map(|(low, high)| format!("{}–{}", fixed(low / divide, places), fixed(high / divide, places))),
+        interval: interval.map(|(low, high)| range(&fixed(low / divide, places), &fixed(high / divide, places))),
     }
+}
+
+/// From one number to another. A dash between them would look like the sign of the second where the first has one.
+pub fn range(low: &str, high: &str) -> String {
+    let to = if low.starts_with('-') { " to " } else { "–" };
+    format!("{low}{to}{high}")
 }
 
 /// Parts of a hundred.
@@ -103,6 +108,12 @@ pub fn percent(part: f64) -> String {
 mod tests {
     use super::*;
     use crate::statistics::Estimate;
+
+    #[test]
+    fn a_range_of_negative_numbers_has_no_dash() {
+        assert_eq!(range("1.5", "2.0"), "1.5–2.0");
+        assert_eq!(range("-3.9", "-3.8"), "-3.9 to -3.8");
+    }
 
     #[test]
     fn three_digits() {

@@ -258,7 +258,7 @@ impl Column {
         match quantity.estimate.interval {
             Some((low, high)) if self.interval => {
                 let (low, high) = (self.scale.show(low), self.scale.show(high));
-                format!("{} <span class=\"interval\">{}</span>", html(&shown), html(&format!("{low}–{high}")))
+                format!("{} <span class=\"interval\">{}</span>", html(&shown), html(&format::range(&low, &high)))
             }
             _ => html(&shown),
         }

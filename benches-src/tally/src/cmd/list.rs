@@ -119,12 +119,13 @@ pub fn operation(project: &Project, chapter: &str, program: &str) -> Result<Stri
     Ok(first.join(" "))
 }
 
-/// What stands between backticks, in a text that is escaped already, set as code.
-fn with_code(escaped: &str) -> String {
-    let parts: Vec<&str> = escaped.split('`').collect();
-    let [pairs @ .., last] = &parts[..] else { return escaped.to_owned() };
+/// The text as HTML, with what stands between backticks set as code.
+fn with_code(text: &str) -> String {
+    let escaped = html(text);
+    let parts: Vec<&str> = escaped.split("&#96;").collect();
+    let [pairs @ .., last] = &parts[..] else { return escaped };
     if pairs.len() % 2 == 1 {
-        return escaped.to_owned();
+        return escaped;
     }
     let set = |pair: &[&str]| format!("{}<code>{}</code>", pair[0], pair[1]);
     pairs.chunks(2).map(set).collect::<String>() + last
@@ -146,7 +147,7 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
     }
     let mut out = format!(
         "<p class=\"listing\"><span class=\"operation\">{}</span> <span class=\"small\">benches-src/{} · <code class=\"command\">{}</code></span></p>\n",
-        with_code(&html(&operation)),
+        with_code(&operation),
         html(&listing),
         html(&command)
     );
@@ -285,6 +286,7 @@ mod tests {
     fn backticks_come_in_pairs_or_stay_as_they_are() {
         assert_eq!(with_code("as by `a`, not `b`."), "as by <code>a</code>, not <code>b</code>.");
         assert_eq!(with_code("no code"), "no code");
-        assert_eq!(with_code("half `of it"), "half `of it");
+        assert_eq!(with_code("half `of it"), "half &#96;of it");
+        assert_eq!(with_code("<`a`>"), "&#60;<code>a</code>&#62;");
     }
 }

@@ -271,7 +271,7 @@ fn shown(measured: &Measured, show: impl Fn(&Quantity) -> String) -> String {
 
 fn scaled(quantity: &Quantity, scale: Scale) -> String {
     let interval = match quantity.estimate.interval {
-        Some((low, high)) => format!("{}–{}", scale.show(low), scale.show(high)),
+        Some((low, high)) => format::range(&scale.show(low), &scale.show(high)),
         None => "no interval".to_owned(),
     };
     format!("{} <span class=\"interval\">{}</span>", html(&scale.show(quantity.estimate.median)), html(&interval))
