@@ -22,8 +22,14 @@ pub struct Sources {
     pub own: BTreeMap<String, String>,
     /// What all programs stand on: harness, dependencies, compiler, flags.
     pub beneath: BTreeMap<String, String>,
-    /// Modules of the crate that these listings do not use. A record may still have their hashes, from when each had those of all.
-    #[serde(skip)]
+}
+
+/// What lies here now.
+#[derive(Debug)]
+pub struct Current {
+    /// What a record of it would hold.
+    pub sources: Sources,
+    /// Modules of the crate that the listings do not use. A record may still have their hashes, from when each had those of all.
     unused: BTreeSet<String>,
 }
 
@@ -49,19 +55,13 @@ impl Freshness {
     }
 }
 
-impl Sources {
+impl Current {
     /// Hashes what an experiment depends on.
     pub fn read(project: &Project, chapter: &str, experiment: &Experiment) -> Result<Self> {
         let benches = project.benches();
-        let mut own = BTreeMap::new();
-        for program in experiment.programs() {
-            let listing = Project::listing(chapter, program);
-            own.insert(listing.clone(), hash_file(&benches.join(&listing))?);
-        }
-        let (used, unused) = modules(&benches, chapter, own.keys().cloned());
-        for module in used {
-            own.insert(module.clone(), hash_file(&benches.join(module))?);
-        }
+        let listings = experiment.programs().into_iter().map(|program| Project::listing(chapter, program));
+        let (used, unused) = modules(&benches, chapter, listings)?;
+        let mut own: BTreeMap<_, _> = used.into_iter().map(|(file, code)| (file, hash(code.as_bytes()))).collect();
         own.insert("plan".to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
 
         let mut beneath = BTreeMap::new();
@@ -86,17 +86,19 @@ impl Sources {
         }
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
-        Ok(Self { own, beneath, unused })
+        Ok(Self { sources: Sources { own, beneath }, unused })
     }
+}
 
+impl Sources {
     /// How a record of these sources relates to the `current` ones.
-    pub fn freshness(&self, current: &Self) -> Freshness {
-        let mut stale = differences(&self.own, &current.own);
+    pub fn freshness(&self, current: &Current) -> Freshness {
+        let mut stale = differences(&self.own, &current.sources.own);
         stale.retain(|name| !current.unused.contains(name));
         if !stale.is_empty() {
             return Freshness::Stale(stale);
         }
-        match differences(&self.beneath, &current.beneath) {
+        match differences(&self.beneath, &current.sources.beneath) {
             older if older.is_empty() => Freshness::Fresh,
             older => Freshness::Older(older),
         }
@@ -156,30 +158,32 @@ fn profile(workspace: &str) -> Result<String> {
     Ok(workspace.get("profile").map_or(String::new(), ToString::to_string))
 }
 
-/// The files of a chapter's crate that some listings use, and its modules that they do not. `lib.rs` is always used, and so is every
-/// module whose name stands in the code of what is used, and every program that another contains. That is more than the compiler would
-/// say where a name means something else as well, and it would be less for an `impl` in a module that nobody names; there is none.
+/// The files of a chapter's crate that some listings use, themselves included, with their code, and the modules that they do not use.
+/// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, and every program that another contains.
+/// That is more than the compiler would say where a name means something else as well, and it would be less for an `impl` in a module that
+/// nobody names; there is none.
 fn modules(
     benches: &Path,
     chapter: &str,
     listings: impl Iterator<Item = String>,
-) -> (BTreeSet<String>, BTreeSet<String>) {
-    let (mut used, mut unused): (BTreeSet<_>, BTreeSet<_>) =
-        shared_files(benches, chapter).into_iter().partition(|file| *file == format!("{chapter}/src/lib.rs"));
-    let mut unread: Vec<String> = listings.chain(used.iter().cloned()).collect();
+) -> Result<(BTreeMap<String, String>, BTreeSet<String>)> {
+    let library = format!("{chapter}/src/lib.rs");
+    let mut unused: BTreeSet<String> = shared_files(benches, chapter).into_iter().collect();
+    let mut unread: Vec<String> = listings.chain(unused.take(&library)).collect();
+    let mut used = BTreeMap::new();
     while let Some(file) = unread.pop() {
-        let code = fs::read_to_string(benches.join(&file)).unwrap_or_default();
-        let named = if file.ends_with("src/lib.rs") {
-            names(code.lines().filter(|line| !is_declaration(line)))
-        } else {
-            names(code.lines())
-        };
-        let modules =
-            unused.extract_if(.., |file| Path::new(file).file_stem().is_some_and(|name| named.contains(name)));
-        let found: Vec<_> = modules.chain(contained_programs(benches, &file, &code)).collect();
-        unread.extend(found.into_iter().filter(|file| used.insert(file.clone())));
+        if used.contains_key(&file) {
+            continue;
+        }
+        let path = benches.join(&file);
+        let code = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let named = names(code.lines().filter(|line| file != library || !is_declaration(line)));
+        unread
+            .extend(unused.extract_if(.., |file| Path::new(file).file_stem().is_some_and(|name| named.contains(name))));
+        unread.extend(contained_programs(benches, &file, &code));
+        used.insert(file, code);
     }
-    (used, unused)
+    Ok((used, unused))
 }
 
 /// The programs that a program contains as modules, by their own names or by a path.
@@ -257,15 +261,19 @@ mod tests {
 
     fn sources(listing: &str, lock: &str) -> Sources {
         let one = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
-        Sources { own: one("a.rs", listing), beneath: one("Cargo.lock", lock), unused: BTreeSet::new() }
+        Sources { own: one("a.rs", listing), beneath: one("Cargo.lock", lock) }
+    }
+
+    fn current(listing: &str, lock: &str) -> Current {
+        Current { sources: sources(listing, lock), unused: BTreeSet::new() }
     }
 
     #[test]
     fn a_changed_listing_is_stale_and_a_changed_dependency_is_older() {
         let measured = sources("1", "1");
-        assert_eq!(measured.freshness(&sources("1", "1")), Freshness::Fresh);
-        assert_eq!(measured.freshness(&sources("1", "2")), Freshness::Older(vec!["Cargo.lock".to_owned()]));
-        assert_eq!(measured.freshness(&sources("2", "2")), Freshness::Stale(vec!["a.rs".to_owned()]));
+        assert_eq!(measured.freshness(&current("1", "1")), Freshness::Fresh);
+        assert_eq!(measured.freshness(&current("1", "2")), Freshness::Older(vec!["Cargo.lock".to_owned()]));
+        assert_eq!(measured.freshness(&current("2", "2")), Freshness::Stale(vec!["a.rs".to_owned()]));
     }
 
     #[test]
@@ -338,9 +346,10 @@ mod tests {
         }
         let of = |programs: &[&str]| {
             let listings = programs.iter().map(|name| format!("chapter/src/bin/{name}.rs"));
-            let (used, unused) = modules(benches.path(), "chapter", listings);
-            assert!(used.is_disjoint(&unused));
-            used.into_iter().map(|file| file["chapter/src/".len()..].to_owned()).collect::<Vec<_>>()
+            let (used, unused) = modules(benches.path(), "chapter", listings).unwrap();
+            assert!(used.keys().all(|file| !unused.contains(file)));
+            let used = used.into_keys().map(|file| file["chapter/src/".len()..].to_owned());
+            used.filter(|file| !programs.iter().any(|name| *file == format!("bin/{name}.rs"))).collect::<Vec<_>>()
         };
         assert_eq!(of(&["b"]), ["lib.rs", "six.rs"], "the library itself names six");
         assert_eq!(of(&["a"]), ["lib.rs", "one.rs", "one/three.rs", "six.rs", "two.rs"], "by a and by one");
@@ -355,7 +364,7 @@ mod tests {
     fn what_is_not_used_any_more_does_not_make_a_record_stale() {
         let mut measured = sources("1", "1");
         measured.own.insert("b.rs".to_owned(), "1".to_owned());
-        let mut current = sources("1", "1");
+        let mut current = current("1", "1");
         assert_eq!(measured.freshness(&current), Freshness::Stale(vec!["b.rs".to_owned()]), "it is gone");
         current.unused.insert("b.rs".to_owned());
         assert_eq!(measured.freshness(&current), Freshness::Fresh);
@@ -363,7 +372,8 @@ mod tests {
 
     #[test]
     fn a_listing_that_is_gone_is_stale() {
-        let gone = Sources { own: BTreeMap::new(), ..sources("1", "1") };
+        let mut gone = current("1", "1");
+        gone.sources.own.clear();
         assert_eq!(sources("1", "1").freshness(&gone), Freshness::Stale(vec!["a.rs".to_owned()]));
     }
 }

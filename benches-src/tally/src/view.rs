@@ -13,7 +13,7 @@ use crate::project::{Machine, Project};
 use crate::published::Published;
 use crate::quantity::{Measured, Missing};
 use crate::record::{Header, Record};
-use crate::sources::{Freshness, Sources};
+use crate::sources::{Current, Freshness};
 
 /// Everything that a printing verb needs.
 pub struct View {
@@ -124,7 +124,7 @@ fn freshness(
     experiment: &Experiment,
     header: &Header,
 ) -> Result<Freshness> {
-    let current = Sources::read(project, &plan.chapter, experiment)?;
+    let current = Current::read(project, &plan.chapter, experiment)?;
     let freshness = header.sources.freshness(&current);
     if *machine == Machine::Local && freshness == Freshness::Fresh {
         let differences = header.machine.differences(&Facts::read_identity());

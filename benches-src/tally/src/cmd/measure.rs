@@ -18,7 +18,7 @@ use crate::project::{Machine, Project};
 use crate::record::{Effort, FORMAT, Header, Record, Writer};
 use crate::render::Form;
 use crate::session::{Interrupted, Session, time_left};
-use crate::sources::{Freshness, Sources};
+use crate::sources::{Current, Freshness};
 
 /// Measure what is stale, or what is named
 #[derive(Args)]
@@ -109,7 +109,7 @@ impl Measure {
             }
         };
         let fresh =
-            record.header.sources.freshness(&Sources::read(project, &plan.chapter, experiment)?) == Freshness::Fresh;
+            record.header.sources.freshness(&Current::read(project, &plan.chapter, experiment)?) == Freshness::Fresh;
         let rust = |facts: &Facts| facts.known.get("Rust").cloned();
         let same_machine =
             record.header.machine.differences(machine).is_empty() && rust(&record.header.machine) == rust(machine);
@@ -133,7 +133,7 @@ impl Measure {
             effort: self.effort,
             seed: rand::rng().random_range(0..1 << 48),
             cells: self.effort.cells(experiment)?,
-            sources: Sources::read(project, &plan.chapter, experiment)?,
+            sources: Current::read(project, &plan.chapter, experiment)?.sources,
             revision: revision(project),
             machine: machine.allow_listed(),
             before: State::read(),

@@ -154,6 +154,8 @@ impl Fake {
             ("benches-src/observation/src/lib.rs", ""),
             ("benches-src/chapter/Cargo.toml", ""),
             ("benches-src/chapter/src/lib.rs", ""),
+            // A module that no program uses.
+            ("benches-src/chapter/src/aside.rs", ""),
             ("benches-src/chapter/src/bin/fast.rs", "//! One operation: a fast step.\n"),
             ("benches-src/chapter/src/bin/slow.rs", "//! One operation: a slow step.\n"),
             ("benches-src/chapter/plan.toml", plan),
