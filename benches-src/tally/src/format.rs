@@ -95,8 +95,17 @@ pub fn quantity(quantity: &Quantity) -> Shown {
 
 /// From one number to another. A dash between them would look like the sign of the second where the first has one.
 pub fn range(low: &str, high: &str) -> String {
-    let to = if low.starts_with('-') { " to " } else { "–" };
-    format!("{low}{to}{high}")
+    format!("{low}{}{high}", between(low))
+}
+
+/// A range with both ends said in another way.
+pub fn with_ends(range: &str, say: impl Fn(&str) -> String) -> String {
+    let between = between(range);
+    range.split(between).map(say).collect::<Vec<_>>().join(between)
+}
+
+fn between(low: &str) -> &'static str {
+    if low.starts_with('-') { " to " } else { "–" }
 }
 
 /// Parts of a hundred.
@@ -113,6 +122,9 @@ mod tests {
     fn a_range_of_negative_numbers_has_no_dash() {
         assert_eq!(range("1.5", "2.0"), "1.5–2.0");
         assert_eq!(range("-3.9", "-3.8"), "-3.9 to -3.8");
+        let twice = |number: &str| format!("{number}{number}");
+        assert_eq!(with_ends("1–2", twice), "11–22");
+        assert_eq!(with_ends("-1 to 2", twice), "-1-1 to 22");
     }
 
     #[test]

@@ -536,7 +536,7 @@ fn shown(panel: Panel, estimate: &Estimate) -> (String, String) {
     let value = if matches!(panel, Panel::Cores | Panel::Shares) { format!("{value} %") } else { value };
     let interval = match (interval, shown.interval) {
         (Some((low, high)), _) if low == high => "exact".to_owned(),
-        (_, Some(text)) => text.split('–').map(thousands).collect::<Vec<_>>().join("–"),
+        (_, Some(range)) => format::with_ends(&range, thousands),
         _ => "no interval".to_owned(),
     };
     (value, interval)

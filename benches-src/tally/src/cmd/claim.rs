@@ -187,11 +187,10 @@ impl JudgedPart<'_> {
 
     fn row(&self, view: &View) -> Result<String> {
         Ok(format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}–{}</td><td>{}</td><td>{}</td></tr>\n",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             html(&self.part.name),
             html(&self.show(self.expected.published)),
-            html(&self.show(self.expected.band.0)),
-            html(&self.show(self.expected.band.1)),
+            html(&format::range(&self.show(self.expected.band.0), &self.show(self.expected.band.1))),
             self.here(view)?,
             self.verdict.words()
         ))
