@@ -100,6 +100,15 @@ fn check_finds_what_does_not_agree() {
     fake.write(record, &whole.replacen("\"seed\":", "\"diary\":\"dear\",\"seed\":", 1));
     assert!(support::fail(fake.tally(&["check"])).contains("line 1: holds something that the format"));
     fake.write(record, &whole);
+    let stale = "a-machine/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs";
+    let listing = "benches-src/chapter/src/bin/slow.rs";
+    fake.write(listing, &(fake.read(listing) + "\n"));
+    assert!(
+        support::succeed(fake.tally(&["check"])).contains(stale),
+        "said, and no error: it is not the reference machine"
+    );
+    fake.refer_to("a-machine");
+    assert!(support::fail(fake.tally(&["check"])).contains(stale));
     fake.write("benches-src/chapter/src/bin/slow.rs", "fn main() {}");
     fake.write("benches-src/chapter/src/bin/third.rs", "//! One operation: nothing.\n");
     let said = support::fail(fake.tally(&["check"]));
@@ -107,7 +116,7 @@ fn check_finds_what_does_not_agree() {
         "slow.rs does not begin with a //! line",
         "third.rs is in no experiment",
         "does not include benches-src/chapter/src/bin/third.rs",
-        "a-machine/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs",
+        stale,
     ] {
         assert!(said.contains(wrong), "{said}");
     }

@@ -197,6 +197,11 @@ impl Fake {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
+    /// Makes a machine the one that published pages show.
+    pub fn refer_to(&self, machine: &str) {
+        std::os::unix::fs::symlink(machine, self.path("data/machines/reference")).unwrap();
+    }
+
     /// Puts a shell script in the place of a program. It is asked for its work once before it is timed, and then does nothing.
     pub fn program(&self, name: &str, script: &str) {
         let once = "case \"$*\" in *--once*) exit 0;; esac\n";
