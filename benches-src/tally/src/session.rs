@@ -66,6 +66,14 @@ impl Effort {
         }
     }
 
+    /// The same for one experiment. Instructions are the same in every round: no more are needed than for an interval.
+    pub fn extent_for(self, experiment: &Experiment) -> Extent {
+        let extent = self.extent();
+        let exact = experiment.count == Some(Count::Instructions);
+        let rounds = if exact { extent.rounds.min(Effort::Quick.extent().rounds) } else { extent.rounds };
+        Extent { rounds, ..extent }
+    }
+
     /// The cells of an experiment that this effort measures.
     pub fn cells(self, experiment: &Experiment) -> Result<Vec<Cell>> {
         match self {
@@ -132,7 +140,7 @@ impl Session<'_> {
     pub fn run(&self, header: Header) -> Result<()> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
-        let extent = record.header.effort.extent();
+        let extent = record.header.effort.extent_for(self.experiment);
         let started = Instant::now();
         let mut doubled = false;
         let half_width = loop {
@@ -474,6 +482,18 @@ mod tests {
         assert!(!quick.doubles(Some(0.06), seconds(9)), "it would take too long");
         assert!(!full.doubles(None, seconds(3)), "there is no headline");
         assert!(!Effort::Test.extent().doubles(Some(9.0), Duration::ZERO), "a test has no target");
+    }
+
+    #[test]
+    fn what_is_counted_exactly_has_the_rounds_of_a_quick_run() {
+        let of = |effort: Effort, count: &str| {
+            let text =
+                format!("name = \"a\"\nquestion = \"?\"\nprediction = \".\"\nper = \"hop\"\n{count}\ncells = []");
+            effort.extent_for(&toml::from_str(&text).unwrap()).rounds
+        };
+        assert_eq!(of(Effort::Full, "count = \"instructions\"\ncounted_laps = [1, 2]"), 6);
+        assert_eq!(of(Effort::Test, "count = \"instructions\"\ncounted_laps = [1, 2]"), 1);
+        assert_eq!((of(Effort::Full, "count = \"system-calls\""), of(Effort::Full, "")), (20, 20));
     }
 
     #[test]

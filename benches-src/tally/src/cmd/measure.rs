@@ -145,7 +145,7 @@ impl Measure {
             if resumed { "going on with" } else { "measuring" },
             plan.chapter,
             experiment.name,
-            self.effort.extent().rounds
+            self.effort.extent_for(experiment).rounds
         );
         let bar = bar(experiment);
         let started = Instant::now();
