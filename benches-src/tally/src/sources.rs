@@ -159,7 +159,8 @@ fn profile(workspace: &str) -> Result<String> {
 }
 
 /// The files of a chapter's crate that some listings use, themselves included, with their code, and the modules that they do not use.
-/// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, and every program that another contains.
+/// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, and every program that another contains
+/// or starts.
 /// That is more than the compiler would say where a name means something else as well, and it would be less for an `impl` in a module that
 /// nobody names; there is none.
 fn modules(
@@ -181,6 +182,7 @@ fn modules(
         unread
             .extend(unused.extract_if(.., |file| Path::new(file).file_stem().is_some_and(|name| named.contains(name))));
         unread.extend(contained_programs(benches, &file, &code));
+        unread.extend(started_programs(benches, chapter, &code));
         used.insert(file, code);
     }
     Ok((used, unused))
@@ -195,6 +197,13 @@ fn contained_programs(benches: &Path, program: &str, code: &str) -> Vec<String> 
     let by_name = by_name.filter_map(|line| Some(format!("{}.rs", line.trim_end_matches(';').rsplit(' ').next()?)));
     let files = by_path.chain(by_name).map(|file| folder.join(file)).filter(|file| benches.join(file).is_file());
     files.map(|file| file.to_string_lossy().into_owned()).collect()
+}
+
+/// The programs of a chapter whose names stand in code between quotation marks, as that of a program does which another starts.
+fn started_programs(benches: &Path, chapter: &str, code: &str) -> Vec<String> {
+    let texts = code.split('"').skip(1).step_by(2);
+    let files = texts.map(|name| format!("{chapter}/src/bin/{name}.rs"));
+    files.filter(|file| benches.join(file).is_file()).collect()
 }
 
 /// Whether a line only says that there is a module.
@@ -331,6 +340,7 @@ mod tests {
             ("bin/b.rs", "// not four, which is only mentioned"),
             ("bin/c-1.rs", "#[path = \"d-1.rs\"]\nmod d_1;\nmod b;"),
             ("bin/d-1.rs", "use chapter::five;"),
+            ("bin/e.rs", "start(\"b\"); say(\"nobody\");"),
             ("lib.rs", "pub mod one;\nmod two;\npub mod four;\nmod six;\npub use six::Six;"),
             ("one.rs", "mod three;\nfn f() { crate::two::g() }"),
             ("two.rs", "/// See four."),
@@ -358,6 +368,7 @@ mod tests {
             ["bin/b.rs", "bin/d-1.rs", "five.rs", "lib.rs", "six.rs"],
             "by a program that it contains"
         );
+        assert_eq!(of(&["e"]), ["bin/b.rs", "lib.rs", "six.rs"], "a program that it starts; no other has that name");
     }
 
     #[test]
