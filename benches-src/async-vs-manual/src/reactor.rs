@@ -1,5 +1,5 @@
-//! The reactor: it registers each source once, keeps what each is ready for, and knows who waits for it. Who that is, and how they
-//! are told, is a parameter.
+//! The reactor: it registers each source once, and knows who waits for it. Who that is, how they are told, and what else is kept of a
+//! source, is a parameter.
 
 use std::cell::{Cell, RefCell};
 use std::task::{Context, Poll, Waker};
@@ -11,14 +11,8 @@ use crate::tasks::Handle;
 /// What it keeps, by descriptor.
 pub struct Reactor<'n, W> {
     network: &'n Network,
-    waits: Box<[Wait<W>; SOURCES]>,
+    waiters: Box<[W; SOURCES]>,
     events: RefCell<Vec<Event>>,
-}
-
-/// What one source is ready for, and who waits.
-pub struct Wait<W> {
-    ready: Cell<Readiness>,
-    waiter: W,
 }
 
 /// Who waits for a source.
@@ -28,6 +22,32 @@ pub trait Waiter: Default {
 
     /// It may go on.
     fn wake(&self);
+
+    /// The source is new, and worth one try.
+    #[inline]
+    fn begins(&self) {}
+
+    /// The poller says that the source is ready.
+    #[inline]
+    fn becomes(&self, readiness: Readiness) {
+        let _ = readiness;
+    }
+
+    /// Tries what this readiness allows, and waits if it cannot be done.
+    #[inline]
+    fn attempt<T>(
+        &self,
+        context: &Context<'_>,
+        readiness: Readiness,
+        attempt: impl FnOnce() -> Result<T, WouldBlock>,
+    ) -> Poll<T> {
+        let _ = readiness;
+        if let Ok(done) = attempt() {
+            return Poll::Ready(done);
+        }
+        self.waits(context);
+        Poll::Pending
+    }
 }
 
 /// A task, by its waker, whatever the executor: the one that waits, or waited last. It stays, so that a task that comes back need not be
@@ -80,75 +100,49 @@ impl Waiter for Known {
     }
 }
 
-impl<'n, W: Waiter> Reactor<'n, W> {
-    /// Without sources.
-    pub fn new(network: &'n Network) -> Self {
-        let waits = Box::new(std::array::from_fn(|_| Wait::default()));
-        Self { network, waits, events: RefCell::new(Vec::with_capacity(SOURCES)) }
-    }
-
-    /// A listener to which so many clients connect.
-    pub fn listen(&self, clients: u32) -> Listener<'_, W> {
-        let listener = self.network.listen(clients);
-        listener.register();
-        Listener { wait: self.begin(listener.descriptor()), listener, reactor: self }
-    }
-
-    /// Waits for the poller, and wakes whom it names.
-    #[inline]
-    pub fn wake(&self) {
-        self.each(|_, waiter| waiter.wake());
-    }
-
-    /// Waits for the poller, keeps what each source is ready for, and says which it was and who waited for it last.
-    #[inline]
-    pub fn each(&self, mut tell: impl FnMut(u32, &W)) {
-        let events = &mut *self.events.borrow_mut();
-        self.network.poll(events);
-        for event in events {
-            let wait = &self.waits[event.descriptor as usize % SOURCES];
-            wait.becomes(event.readiness);
-            tell(event.descriptor, &wait.waiter);
-        }
-    }
-
-    /// A new source is worth one try.
-    #[inline]
-    fn begin(&self, descriptor: u32) -> &Wait<W> {
-        let wait = &self.waits[descriptor as usize % SOURCES];
-        wait.ready.set(Readiness::BOTH);
-        wait
-    }
+/// Whoever waits, and what the source is ready for: what is known to be impossible is not tried.
+pub struct Remembering<W> {
+    ready: Cell<Readiness>,
+    waiter: W,
 }
 
-impl<W: Waiter> Default for Wait<W> {
+impl<W: Default> Default for Remembering<W> {
     fn default() -> Self {
         Self { ready: Cell::new(Readiness::BOTH), waiter: W::default() }
     }
 }
 
-impl<W: Waiter> Wait<W> {
-    /// Who waits.
-    #[inline]
-    pub fn waiter(&self) -> &W {
-        &self.waiter
-    }
-
-    /// The poller says that it is ready.
-    #[inline]
-    pub fn becomes(&self, readiness: Readiness) {
-        self.ready.set(self.ready.get().and(readiness));
-    }
-
-    /// It is known not to be ready any more.
+impl<W> Remembering<W> {
+    /// The source is known not to be ready any more.
     #[inline]
     pub fn is_no_longer(&self, readiness: Readiness) {
         self.ready.set(self.ready.get().but(readiness));
     }
+}
 
-    /// Tries what may be possible, and waits otherwise: what is known to be impossible is not tried.
+impl<W: Waiter> Waiter for Remembering<W> {
     #[inline]
-    pub fn attempt<T>(
+    fn waits(&self, context: &Context<'_>) {
+        self.waiter.waits(context);
+    }
+
+    #[inline]
+    fn wake(&self) {
+        self.waiter.wake();
+    }
+
+    #[inline]
+    fn begins(&self) {
+        self.ready.set(Readiness::BOTH);
+    }
+
+    #[inline]
+    fn becomes(&self, readiness: Readiness) {
+        self.ready.set(self.ready.get().and(readiness));
+    }
+
+    #[inline]
+    fn attempt<T>(
         &self,
         context: &Context<'_>,
         readiness: Readiness,
@@ -160,8 +154,48 @@ impl<W: Waiter> Wait<W> {
                 Err(WouldBlock) => self.is_no_longer(readiness),
             }
         }
-        self.waiter.waits(context);
+        self.waits(context);
         Poll::Pending
+    }
+}
+
+impl<'n, W: Waiter> Reactor<'n, W> {
+    /// Without sources.
+    pub fn new(network: &'n Network) -> Self {
+        let waiters = Box::new(std::array::from_fn(|_| W::default()));
+        Self { network, waiters, events: RefCell::new(Vec::with_capacity(SOURCES)) }
+    }
+
+    /// A listener to which so many clients connect.
+    pub fn listen(&self, clients: u32) -> Listener<'_, W> {
+        let listener = self.network.listen(clients);
+        listener.register();
+        Listener { waiter: self.begin(listener.descriptor()), listener, reactor: self }
+    }
+
+    /// Waits for the poller, and wakes whom it names.
+    #[inline]
+    pub fn wake(&self) {
+        self.each(W::wake);
+    }
+
+    /// Waits for the poller, and says of each source that it names who waited for it last.
+    #[inline]
+    pub fn each(&self, mut tell: impl FnMut(&W)) {
+        let events = &mut *self.events.borrow_mut();
+        self.network.poll(events);
+        for event in events {
+            let waiter = &self.waiters[event.descriptor as usize % SOURCES];
+            waiter.becomes(event.readiness);
+            tell(waiter);
+        }
+    }
+
+    #[inline]
+    fn begin(&self, descriptor: u32) -> &W {
+        let waiter = &self.waiters[descriptor as usize % SOURCES];
+        waiter.begins();
+        waiter
     }
 }
 
@@ -169,7 +203,7 @@ impl<W: Waiter> Wait<W> {
 pub struct Listener<'r, W> {
     listener: fake::Listener<'r>,
     reactor: &'r Reactor<'r, W>,
-    wait: &'r Wait<W>,
+    waiter: &'r W,
 }
 
 impl<'r, W: Waiter> Accept for Listener<'r, W> {
@@ -177,19 +211,11 @@ impl<'r, W: Waiter> Accept for Listener<'r, W> {
 
     #[inline]
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<Stream<'r, W>> {
-        let accepted = self.wait.attempt(context, Readiness::READABLE, || self.listener.accept());
+        let accepted = self.waiter.attempt(context, Readiness::READABLE, || self.listener.accept());
         accepted.map(|stream| {
             stream.register();
-            Stream { wait: self.reactor.begin(stream.descriptor()), stream }
+            Stream { waiter: self.reactor.begin(stream.descriptor()), stream }
         })
-    }
-}
-
-impl<W> Listener<'_, W> {
-    /// Its number while it is open.
-    #[inline]
-    pub fn descriptor(&self) -> u32 {
-        self.listener.descriptor()
     }
 }
 
@@ -202,31 +228,23 @@ impl<W> Drop for Listener<'_, W> {
 /// A stream for which a task can wait.
 pub struct Stream<'r, W> {
     stream: fake::Stream<'r>,
-    wait: &'r Wait<W>,
+    waiter: &'r W,
 }
 
 impl<W: Waiter> Exchange for Stream<'_, W> {
     #[inline]
     fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<usize> {
-        self.wait.attempt(context, Readiness::READABLE, || self.stream.read(buffer))
+        self.waiter.attempt(context, Readiness::READABLE, || self.stream.read(buffer))
     }
 
     #[inline]
     fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<usize> {
-        self.wait.attempt(context, Readiness::WRITABLE, || self.stream.write(bytes))
+        self.waiter.attempt(context, Readiness::WRITABLE, || self.stream.write(bytes))
     }
 
     #[inline]
     fn work(&self) {
         self.stream.network().work();
-    }
-}
-
-impl<W> Stream<'_, W> {
-    /// Its number while it is open.
-    #[inline]
-    pub fn descriptor(&self) -> u32 {
-        self.stream.descriptor()
     }
 }
 

@@ -32,12 +32,6 @@ impl<F: Future<Output = ()>> Slots<F> {
         slot.future = Some(make());
     }
 
-    /// The waker of the place.
-    #[inline]
-    pub fn waker(&self, index: u32) -> &Waker {
-        &self.0[index as usize % SLOTS].waker
-    }
-
     /// Gives the place another waker.
     #[inline]
     pub fn set_waker(&mut self, index: u32, waker: Waker) {

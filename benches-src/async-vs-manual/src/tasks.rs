@@ -4,12 +4,10 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::num::NonZeroU32;
+use std::num::NonZeroUsize;
 use std::pin::Pin;
-use std::ptr::null;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::task::Context;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::slots::{SLOTS, Slots};
 use crate::wakers::Wakers;
@@ -19,7 +17,7 @@ pub const TASKS: usize = SLOTS;
 
 /// Runs futures of one type.
 pub struct Tasks<F, W> {
-    id: NonZeroU32,
+    id: usize,
     slots: Slots<F>,
     free: Vec<u32>,
     /// What was spawned before it ran.
@@ -27,41 +25,36 @@ pub struct Tasks<F, W> {
     kind: W,
 }
 
-/// Which task of which executor a waker wakes.
+/// Which task of which executor a waker wakes: the executor's id times [`TASKS`], and the place of the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Handle {
-    executor: NonZeroU32,
-    index: u32,
+pub struct Handle(NonZeroUsize);
+
+/// The tasks of the executor that runs on this thread that may go on: a list in which each is at most once, the last one first.
+struct Ready {
+    /// The handle of its first place, as a number.
+    base: Cell<usize>,
+    first: Cell<u32>,
+    /// By place: who comes after this one, or that it is not in the list.
+    next: [Cell<u32>; TASKS],
 }
 
-/// The queue of an executor that runs on this thread: a ring in which each task is at most once.
-struct Ready {
-    executor: Cell<Option<NonZeroU32>>,
-    /// The task that is being polled, and what its waker points at.
-    current: Cell<u32>,
-    current_waker: Cell<*const ()>,
-    queue: [Cell<u32>; TASKS],
-    queued: [Cell<bool>; TASKS],
-    first: Cell<u32>,
-    end: Cell<u32>,
-}
+/// Nobody comes after the last one.
+const END: u32 = TASKS as u32;
+
+/// Not in the list.
+const IDLE: u32 = END + 1;
+
+/// Where no executor runs: further from every handle than there are places.
+const NO_BASE: usize = usize::MAX / 2 + 1;
 
 thread_local! {
     static READY: Ready = const {
-        Ready {
-            executor: Cell::new(None),
-            current: Cell::new(0),
-            current_waker: Cell::new(null()),
-            queue: [const { Cell::new(0) }; TASKS],
-            queued: [const { Cell::new(false) }; TASKS],
-            first: Cell::new(0),
-            end: Cell::new(0),
-        }
+        Ready { base: Cell::new(NO_BASE), first: Cell::new(END), next: [const { Cell::new(IDLE) }; TASKS] }
     };
 }
 
 /// What other threads have woken, by executor.
-static WOKEN: Mutex<BTreeMap<NonZeroU32, Vec<u32>>> = Mutex::new(BTreeMap::new());
+static WOKEN: Mutex<BTreeMap<usize, Vec<u32>>> = Mutex::new(BTreeMap::new());
 
 /// Whether there is anything in it.
 static ANY_WOKEN: AtomicBool = AtomicBool::new(false);
@@ -71,54 +64,52 @@ const UNPOISONED: &str = "nobody panics while holding it";
 impl Ready {
     #[inline]
     fn push(&self, index: u32) {
-        if !self.queued[index as usize % TASKS].replace(true) {
-            let end = self.end.get();
-            self.queue[end as usize % TASKS].set(index);
-            self.end.set(end.wrapping_add(1));
+        let next = &self.next[index as usize % TASKS];
+        if next.get() == IDLE {
+            next.set(self.first.replace(index));
         }
     }
 
+    /// Takes one off a list that begins with it.
     #[inline]
-    fn pop(&self) -> Option<u32> {
-        let first = self.first.get();
-        (first != self.end.get()).then(|| {
-            self.first.set(first.wrapping_add(1));
-            let index = self.queue[first as usize % TASKS].get();
-            self.queued[index as usize % TASKS].set(false);
-            index
-        })
+    fn take(&self, first: &mut u32) -> Option<u32> {
+        let index = *first;
+        *first = self.next.get(index as usize)?.replace(IDLE);
+        Some(index)
     }
 }
 
 impl Handle {
+    fn new(executor: usize, index: u32) -> Self {
+        Self::of_number(executor * TASKS + index as usize).expect("an executor's id is not 0")
+    }
+
+    /// The handle that is this number; none is 0.
+    #[inline]
+    pub(crate) fn of_number(number: usize) -> Option<Self> {
+        NonZeroUsize::new(number).map(Self)
+    }
+
+    /// The number that it is.
+    #[inline]
+    pub(crate) fn number(self) -> usize {
+        self.0.get()
+    }
+
     /// Lets its task go on, from any thread.
     #[inline]
     pub fn wake(self) {
         READY.with(|ready| {
-            if ready.executor.get() == Some(self.executor) {
-                ready.push(self.index)
-            } else {
-                self.wake_from_elsewhere()
-            }
+            let index = self.number().wrapping_sub(ready.base.get());
+            if index < TASKS { ready.push(index as u32) } else { self.wake_from_elsewhere() }
         });
-    }
-
-    /// The task of this context, if it is one that is being polled by an executor of this kind: what waits for it need not keep its
-    /// waker then. A future that polls others with wakers of its own hides the task behind them.
-    #[inline]
-    pub fn of(context: &Context<'_>) -> Option<Self> {
-        READY.with(|ready| {
-            let known = ready.current_waker.get() == context.waker().data();
-            let executor = ready.executor.get().filter(|_| known)?;
-            Some(Self { executor, index: ready.current.get() })
-        })
     }
 
     #[cold]
     fn wake_from_elsewhere(self) {
         // A waker may outlive its executor; then nobody has a list.
-        if let Some(woken) = WOKEN.lock().expect(UNPOISONED).get_mut(&self.executor) {
-            woken.push(self.index);
+        if let Some(woken) = WOKEN.lock().expect(UNPOISONED).get_mut(&(self.number() / TASKS)) {
+            woken.push((self.number() % TASKS) as u32);
             ANY_WOKEN.store(true, Relaxed);
         }
     }
@@ -127,11 +118,11 @@ impl Handle {
 impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
     /// An executor without tasks.
     pub fn new(kind: W) -> Self {
-        static LAST: AtomicU32 = AtomicU32::new(0);
-        let id =
-            NonZeroU32::new(LAST.fetch_add(1, Relaxed).wrapping_add(1)).expect("fewer than 2³² executors in a process");
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        let id = LAST.fetch_add(1, Relaxed) + 1;
+        assert!(id < NO_BASE / TASKS, "fewer executors in a process than there are handles");
         WOKEN.lock().expect(UNPOISONED).insert(id, Vec::new());
-        let slots = Slots::new(|index| kind.at_the_start(Handle { executor: id, index }));
+        let slots = Slots::new(|index| kind.at_the_start(Handle::new(id, index)));
         Self { id, slots, free: (0..TASKS as u32).rev().collect(), spawned: Vec::with_capacity(TASKS), kind }
     }
 
@@ -142,7 +133,7 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
     }
 
     /// Runs until all tasks have ended: those that were spawned, and those that are made of what arrives meanwhile. `wait` wakes some of
-    /// them; what other threads wake while it waits goes on when it returns.
+    /// them, and is asked once no task can go on by itself; what other threads wake while it waits goes on when it returns.
     #[inline]
     pub fn run<A>(
         &mut self,
@@ -153,18 +144,29 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
         let _entered = Entered::new(self.id);
         READY.with(|ready| {
             self.spawned.drain(..).for_each(|index| ready.push(index));
-            while self.free.len() < TASKS {
-                while let Some(index) = ready.pop() {
-                    self.poll(ready, index);
+            loop {
+                // Who is woken meanwhile waits for the next turn, so that no task keeps the others waiting.
+                let mut turn = ready.first.replace(END);
+                if turn == END {
+                    if ANY_WOKEN.load(Relaxed) {
+                        self.take_woken(ready);
+                    } else if self.free.len() == TASKS {
+                        break;
+                    } else {
+                        wait();
+                    }
+                    continue;
+                }
+                while let Some(place) = ready.next.get(turn as usize) {
+                    let index = turn;
+                    turn = place.replace(IDLE);
+                    if self.slots.poll(index).is_ready() {
+                        self.free.push(index);
+                    }
                     // Placed at once, so that places and descriptors are taken and given back in the same order.
                     while let Some(arrived) = arrive() {
                         ready.push(self.put(|| make(arrived)));
                     }
-                }
-                if ANY_WOKEN.load(Relaxed) {
-                    self.take_woken(ready);
-                } else if self.free.len() < TASKS {
-                    wait();
                 }
             }
         });
@@ -173,20 +175,11 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
     #[inline]
     fn put(&mut self, make: impl FnOnce() -> F) -> u32 {
         let index = self.free.pop().expect("fewer tasks than there are places");
-        if let Some(waker) = self.kind.for_a_task(Handle { executor: self.id, index }) {
+        if let Some(waker) = self.kind.for_a_task(Handle::new(self.id, index)) {
             self.slots.set_waker(index, waker);
         }
         self.slots.put(index, make);
         index
-    }
-
-    #[inline]
-    fn poll(&mut self, ready: &Ready, index: u32) {
-        ready.current.set(index);
-        ready.current_waker.set(self.slots.waker(index).data());
-        if self.slots.poll(index).is_ready() {
-            self.free.push(index);
-        }
     }
 
     #[cold]
@@ -207,9 +200,9 @@ impl<F, W> Drop for Tasks<F, W> {
 struct Entered;
 
 impl Entered {
-    fn new(id: NonZeroU32) -> Self {
+    fn new(id: usize) -> Self {
         READY.with(|ready| {
-            assert_eq!(ready.executor.replace(Some(id)), None, "an executor is already running on this thread");
+            assert_eq!(ready.base.replace(id * TASKS), NO_BASE, "an executor is already running on this thread");
         });
         Self
     }
@@ -218,9 +211,9 @@ impl Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         READY.with(|ready| {
-            while ready.pop().is_some() {}
-            ready.current_waker.set(null());
-            ready.executor.set(None);
+            let mut left = ready.first.replace(END);
+            while ready.take(&mut left).is_some() {}
+            ready.base.set(NO_BASE);
         });
     }
 }

@@ -3,10 +3,11 @@
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
+use std::ptr::{self, without_provenance};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
+use std::task::{Context, RawWaker, RawWakerVTable, Wake, Waker};
 
 use crate::tasks::Handle;
 
@@ -34,18 +35,43 @@ impl Wake for Handle {
     }
 }
 
-/// Each place for tasks has a waker, made with it. A waker that is kept after its task has ended wakes the place's next task once too
+/// Each place for tasks has a waker, made with it: the handle's number stands where other wakers have a pointer. A waker that is kept after its task has ended wakes the place's next task once too
 /// often, which every future has to bear.
 pub struct Embedded;
 
 impl Wakers for Embedded {
     fn at_the_start(&self, handle: Handle) -> Waker {
-        Waker::from(Arc::new(handle))
+        let number = without_provenance(handle.number());
+        // SAFETY: none of the functions of its table reads what the pointer would point at, and what they call may be called on any
+        // thread.
+        unsafe { Waker::from_raw(RawWaker::new(number, &NUMBER)) }
     }
 
     #[inline]
     fn for_a_task(&self, _: Handle) -> Option<Waker> {
         None
+    }
+}
+
+/// What a waker does that is a number. A static, so that such wakers are known by its address.
+static NUMBER: RawWakerVTable = RawWakerVTable::new(
+    |number| RawWaker::new(number, &NUMBER),
+    |number| wake_number(number.addr()),
+    |number| wake_number(number.addr()),
+    |_| {},
+);
+
+fn wake_number(number: usize) {
+    Handle::of_number(number).expect("it is a handle's").wake();
+}
+
+impl Handle {
+    /// The task of this context, if its waker is a number: what waits for it need not keep its waker then. A future that polls others
+    /// with wakers of its own hides the task behind them.
+    #[inline]
+    pub fn of(context: &Context<'_>) -> Option<Self> {
+        let waker = context.waker();
+        if ptr::eq(waker.vtable(), &NUMBER) { Self::of_number(waker.data().addr()) } else { None }
     }
 }
 

@@ -79,6 +79,32 @@ fn a_task_is_polled_no_more_than_once_for_many_wake_ups() {
 }
 
 #[test]
+fn a_waker_of_another_executor_wakes_nobody_here() {
+    let polls = Cell::new(0);
+    let others = [outlived(Embedded), outlived(EachArc)];
+    let (kept, told) = (Rc::<RefCell<Option<Waker>>>::default(), Rc::<Cell<bool>>::default());
+    let mut tasks = Boxes::new(Embedded);
+    tasks.spawn(async {
+        let waiting = &mut std::pin::pin!(waits(kept.clone(), told.clone()));
+        poll_fn(|context| {
+            polls.set(polls.get() + 1);
+            waiting.as_mut().poll(context)
+        })
+        .await;
+    });
+    let turns = Cell::new(0);
+    tasks.run(nothing_arrives, nothing_is_made, || {
+        others.iter().for_each(Waker::wake_by_ref);
+        turns.set(turns.get() + 1);
+        if turns.get() == 3 {
+            told.set(true);
+            kept.borrow().as_ref().unwrap().wake_by_ref();
+        }
+    });
+    assert_eq!((turns.get(), polls.get()), (3, 2), "only its own waker let it go on");
+}
+
+#[test]
 fn another_thread_may_wake_a_task_whose_waker_is_counted_atomically() {
     fn wakes_from_elsewhere(kind: impl Wakers) {
         let (kept, told) = (Rc::<RefCell<Option<Waker>>>::default(), Rc::<Cell<bool>>::default());

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use anyhow::Result;
 use async_vs_manual::fake::{Readiness, WouldBlock};
-use async_vs_manual::reactor::{self, Known, Waiter};
+use async_vs_manual::reactor::{Known, Remembering, Waiter};
 use async_vs_manual::sockets::{Line, ServeSockets};
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
@@ -18,7 +18,7 @@ use mio::{Events, Interest, Token};
 
 struct EchoExecutor;
 
-type Wait = reactor::Wait<Known>;
+type Wait = Remembering<Known>;
 
 impl ServeSockets for EchoExecutor {
     fn serve(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
@@ -42,7 +42,7 @@ impl ServeSockets for EchoExecutor {
                     for event in &events {
                         let wait = &waits[event.token().0];
                         wait.becomes(readiness(event));
-                        wait.waiter().wake();
+                        wait.wake();
                     }
                 }
             },

@@ -8,8 +8,8 @@ use async_vs_manual::server::{REQUESTS, ROOM, end_of_line};
 
 pub(crate) struct Manual;
 
-/// Where a connection stands. It is found by its descriptor.
-struct Connection<'n> {
+/// Where a connection stands.
+pub(crate) struct Connection<'n> {
     stream: Option<Stream<'n>>,
     line: [u8; ROOM],
     filled: usize,
@@ -21,6 +21,7 @@ struct Connection<'n> {
 impl Serve for Manual {
     fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
         let mut events = Vec::with_capacity(SOURCES);
+        // A connection is found by its descriptor.
         let mut connections: Vec<_> = (0..SOURCES).map(|_| Connection::unused()).collect();
         for () in laps {
             let listener = network.listen(REQUESTS);
@@ -61,17 +62,17 @@ impl Serve for Manual {
 }
 
 impl<'n> Connection<'n> {
-    fn unused() -> Self {
+    pub(crate) fn unused() -> Self {
         Self { stream: None, line: [0; ROOM], filled: 0, end: 0, written: 0 }
     }
 
-    fn begin(&mut self, stream: Stream<'n>) {
+    pub(crate) fn begin(&mut self, stream: Stream<'n>) {
         self.stream = Some(stream);
         (self.filled, self.end, self.written) = (0, 0, 0);
     }
 
     /// Does what can be done without waiting; at the end it closes the stream.
-    fn go_on(&mut self) -> Result<(), WouldBlock> {
+    pub(crate) fn go_on(&mut self) -> Result<(), WouldBlock> {
         let Some(stream) = &self.stream else { return Err(WouldBlock) };
         while self.end == 0 {
             match stream.read(&mut self.line[self.filled..])? {

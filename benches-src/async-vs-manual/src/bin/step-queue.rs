@@ -1,4 +1,4 @@
-//! One operation: one request of 256, answered by futures in places of an executor's own. Against `step-readiness`, an event does not
+//! One operation: one request of 256, answered by futures in places of an executor's own. Against `step-futures`, an event does not
 //! poll a future any more: it queues a task, by the number that was kept when the task began to wait.
 
 use std::cell::Cell;
@@ -63,7 +63,7 @@ impl Serve for StepQueue {
                 }
                 queue.clear();
                 if free.len() < SOURCES {
-                    reactor.each(|_, task| queue.push(task.0.get()));
+                    reactor.each(|task| queue.push(task.0.get()));
                 }
             }
         }

@@ -1,25 +1,22 @@
 //! One operation: one request of 256, answered by the loop that is written by hand. Against `manual`, a table stands between an event
 //! and its connection.
 
+// The same connections; that loop is not needed here.
+#![allow(dead_code)]
+
 use std::process::ExitCode;
 
 use async_vs_manual::Serve;
-use async_vs_manual::fake::{Event, Network, SOURCES, Stream, WouldBlock};
-use async_vs_manual::server::{REQUESTS, ROOM, end_of_line};
+use async_vs_manual::fake::{Event, Network, SOURCES};
+use async_vs_manual::server::REQUESTS;
+
+mod manual;
+
+use manual::Connection;
 
 /// The table is looked into on the way to the connection, or beside it: the connection is found by its descriptor then, as in `manual`,
 /// and what the table says is only compared.
 pub(crate) struct StepTable<const ON_THE_WAY: bool>;
-
-/// Where a connection stands.
-struct Connection<'n> {
-    stream: Option<Stream<'n>>,
-    line: [u8; ROOM],
-    filled: usize,
-    /// Where the line ends; 0 while it is still being read.
-    end: usize,
-    written: usize,
-}
 
 impl<const ON_THE_WAY: bool> Serve for StepTable<ON_THE_WAY> {
     fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
@@ -70,38 +67,6 @@ impl<const ON_THE_WAY: bool> Serve for StepTable<ON_THE_WAY> {
             events.clear();
             listener.unregister();
         }
-    }
-}
-
-impl<'n> Connection<'n> {
-    fn unused() -> Self {
-        Self { stream: None, line: [0; ROOM], filled: 0, end: 0, written: 0 }
-    }
-
-    fn begin(&mut self, stream: Stream<'n>) {
-        self.stream = Some(stream);
-        (self.filled, self.end, self.written) = (0, 0, 0);
-    }
-
-    /// Does what can be done without waiting; at the end it closes the stream.
-    fn go_on(&mut self) -> Result<(), WouldBlock> {
-        let Some(stream) = &self.stream else { return Err(WouldBlock) };
-        while self.end == 0 {
-            match stream.read(&mut self.line[self.filled..])? {
-                0 => break,
-                bytes => self.filled += bytes,
-            }
-            if let Some(end) = end_of_line(&self.line[..self.filled]) {
-                stream.network().work();
-                self.end = end;
-            }
-        }
-        while self.written < self.end {
-            self.written += stream.write(&self.line[self.written..self.end])?;
-        }
-        stream.unregister();
-        self.stream = None;
-        Ok(())
     }
 }
 
