@@ -30,12 +30,13 @@ struct Running {
 }
 
 /// A port on which nobody listens, below those that the kernel gives to whoever connects: from one of those a connection can be made to
-/// itself.
+/// itself. It is not tried by listening there: a program that another test starts at this moment has the listener too, until its own
+/// code begins, and would be taken for the server.
 fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(21_000);
     loop {
         let port = NEXT.fetch_add(1, Ordering::Relaxed);
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
     }
@@ -45,10 +46,11 @@ impl Running {
     fn start(program: &str) -> Self {
         let port = free_port();
         let flags = ["--port", &port.to_string(), "--serve-seconds", "60", "--quiet"];
-        let child = Command::new(program).args(flags).spawn().unwrap();
+        let mut child = Command::new(program).args(flags).spawn().unwrap();
         let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(started.elapsed() < SOON, "{program} does not listen");
+            assert_eq!(child.try_wait().unwrap(), None, "{program} has ended");
         }
         Self { child, port }
     }
