@@ -212,8 +212,11 @@ fn the_standard_library_aborts_where_mappings_run_out() {
     let thread = script(folder.path(), &format!("GLIBC_TUNABLES=glibc.malloc.top_pad=4194304 exec {THREAD} \"$@\""));
     let outcome = send_up(&thread, &order).unwrap();
     assert!(matches!(outcome.end(), Some(End::Aborted(_) | End::Refused(_))), "{outcome:?}");
-    let reached = outcome.reached().unwrap();
-    assert!((350..=500).contains(&reached), "{reached}");
+    // Two mappings are for the stack of each thread that was added, and two for the signals of each that runs. How far these are behind
+    // is the scheduler's affair: on a busy machine far.
+    let report = outcome.report.as_ref().unwrap();
+    let mappings = 2 * (report.added + report.alive);
+    assert!((1_800..=2_000).contains(&mappings), "{report:?}");
 }
 
 #[test]
