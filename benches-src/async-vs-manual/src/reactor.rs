@@ -33,7 +33,20 @@ pub trait Waiter: Default {
         let _ = readiness;
     }
 
-    /// Tries what this readiness allows, and waits if it cannot be done.
+    /// The source is known not to be ready any more.
+    #[inline]
+    fn is_no_longer(&self, readiness: Readiness) {
+        let _ = readiness;
+    }
+
+    /// Whether what this readiness allows is worth a try.
+    #[inline]
+    fn may_be(&self, readiness: Readiness) -> bool {
+        let _ = readiness;
+        true
+    }
+
+    /// Tries what this readiness allows, unless it is known to be impossible, and waits if it cannot be done.
     #[inline]
     fn attempt<T>(
         &self,
@@ -41,9 +54,11 @@ pub trait Waiter: Default {
         readiness: Readiness,
         attempt: impl FnOnce() -> Result<T, WouldBlock>,
     ) -> Poll<T> {
-        let _ = readiness;
-        if let Ok(done) = attempt() {
-            return Poll::Ready(done);
+        if self.may_be(readiness) {
+            match attempt() {
+                Ok(done) => return Poll::Ready(done),
+                Err(WouldBlock) => self.is_no_longer(readiness),
+            }
         }
         self.waits(context);
         Poll::Pending
@@ -112,14 +127,6 @@ impl<W: Default> Default for Remembering<W> {
     }
 }
 
-impl<W> Remembering<W> {
-    /// The source is known not to be ready any more.
-    #[inline]
-    pub fn is_no_longer(&self, readiness: Readiness) {
-        self.ready.set(self.ready.get().but(readiness));
-    }
-}
-
 impl<W: Waiter> Waiter for Remembering<W> {
     #[inline]
     fn waits(&self, context: &Context<'_>) {
@@ -142,20 +149,13 @@ impl<W: Waiter> Waiter for Remembering<W> {
     }
 
     #[inline]
-    fn attempt<T>(
-        &self,
-        context: &Context<'_>,
-        readiness: Readiness,
-        attempt: impl FnOnce() -> Result<T, WouldBlock>,
-    ) -> Poll<T> {
-        if self.ready.get().has(readiness) {
-            match attempt() {
-                Ok(done) => return Poll::Ready(done),
-                Err(WouldBlock) => self.is_no_longer(readiness),
-            }
-        }
-        self.waits(context);
-        Poll::Pending
+    fn is_no_longer(&self, readiness: Readiness) {
+        self.ready.set(self.ready.get().but(readiness));
+    }
+
+    #[inline]
+    fn may_be(&self, readiness: Readiness) -> bool {
+        self.ready.get().has(readiness)
     }
 }
 

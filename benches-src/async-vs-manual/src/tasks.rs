@@ -157,9 +157,7 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
                     }
                     continue;
                 }
-                while let Some(place) = ready.next.get(turn as usize) {
-                    let index = turn;
-                    turn = place.replace(IDLE);
+                while let Some(index) = ready.take(&mut turn) {
                     if self.slots.poll(index).is_ready() {
                         self.free.push(index);
                     }

@@ -35,8 +35,8 @@ impl Wake for Handle {
     }
 }
 
-/// Each place for tasks has a waker, made with it: the handle's number stands where other wakers have a pointer. A waker that is kept after its task has ended wakes the place's next task once too
-/// often, which every future has to bear.
+/// Each place for tasks has a waker, made with it: the handle's number stands where other wakers have a pointer. A waker that is kept after
+/// its task has ended wakes the place's next task once too often, which every future has to bear.
 pub struct Embedded;
 
 impl Wakers for Embedded {
@@ -54,15 +54,11 @@ impl Wakers for Embedded {
 }
 
 /// What a waker does that is a number. A static, so that such wakers are known by its address.
-static NUMBER: RawWakerVTable = RawWakerVTable::new(
-    |number| RawWaker::new(number, &NUMBER),
-    |number| wake_number(number.addr()),
-    |number| wake_number(number.addr()),
-    |_| {},
-);
+static NUMBER: RawWakerVTable =
+    RawWakerVTable::new(|number| RawWaker::new(number, &NUMBER), wake_number, wake_number, |_| {});
 
-fn wake_number(number: usize) {
-    Handle::of_number(number).expect("it is a handle's").wake();
+fn wake_number(number: *const ()) {
+    Handle::of_number(number.addr()).expect("it is a handle's").wake();
 }
 
 impl Handle {

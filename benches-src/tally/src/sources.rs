@@ -160,9 +160,8 @@ fn profile(workspace: &str) -> Result<String> {
 
 /// The files of a chapter's crate that some listings use, themselves included, with their code, and the modules that they do not use.
 /// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, and every program that another contains
-/// or starts.
-/// That is more than the compiler would say where a name means something else as well, and it would be less for an `impl` in a module that
-/// nobody names; there is none.
+/// or starts. That is more than the compiler would say where a name means something else as well, and it would be less for an `impl` in a
+/// module that nobody names; there is none.
 fn modules(
     benches: &Path,
     chapter: &str,
@@ -201,8 +200,7 @@ fn contained_programs(benches: &Path, program: &str, code: &str) -> Vec<String> 
 
 /// The programs of a chapter whose names stand in code between quotation marks, as that of a program does which another starts.
 fn started_programs(benches: &Path, chapter: &str, code: &str) -> Vec<String> {
-    let texts = code.split('"').skip(1).step_by(2);
-    let files = texts.map(|name| format!("{chapter}/src/bin/{name}.rs"));
+    let files = code.split('"').map(|name| format!("{chapter}/src/bin/{name}.rs"));
     files.filter(|file| benches.join(file).is_file()).collect()
 }
 
