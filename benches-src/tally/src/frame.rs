@@ -71,7 +71,7 @@ impl Frame<'_> {
         out += "</table>\n</div>\n";
         let full_only = full_only_note(&inside.full_only, &shared).into_iter();
         let doubts = record.doubts().into_iter().map(|doubt| format!("Doubt: {doubt}."));
-        let notes = full_only.chain(inside.notes.iter().cloned()).chain(doubts);
+        let notes = full_only.chain(inside.notes.iter().cloned()).chain(linking_note(experiment, record)).chain(doubts);
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
         let command = format!("cargo tally table {}", experiment.name);
@@ -127,6 +127,22 @@ pub fn planned_cells(experiment: &Experiment) -> Result<Vec<Cell>> {
     cells.retain(|cell| !cell.is_twin());
     cells.sort_by_key(|cell| PLACEMENTS.iter().position(|placement| *placement == cell.placement));
     Ok(cells)
+}
+
+/// Whether the place of code in memory is in the intervals, where an experiment asks for that.
+fn linking_note(experiment: &Experiment, record: &Record) -> Option<String> {
+    let orders: BTreeSet<u32> = record.runs.iter().filter_map(|run| run.link_order).collect();
+    match orders.len() {
+        0 if experiment.relinked => Some(
+            "Doubt: all rounds ran programs that were linked once, so what the place of their code in memory does is in no interval. With \
+             effort = full they are linked anew for each round."
+                .to_owned(),
+        ),
+        0 => None,
+        many => Some(format!(
+            "Linked anew for each round, in {many} orders of functions: what the place of code in memory does is in the intervals."
+        )),
+    }
 }
 
 /// Parameters that have the same value in every cell that has them.

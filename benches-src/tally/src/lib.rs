@@ -23,6 +23,7 @@ pub mod machine;
 pub mod measures;
 pub mod plan;
 pub mod points;
+pub mod programs;
 pub mod project;
 pub mod published;
 pub mod quantity;

@@ -70,6 +70,10 @@ pub struct Experiment {
     /// Whether it pushes the machine to a limit, and is measured only where somebody asks for that.
     #[serde(default)]
     pub push: bool,
+    /// Whether a full run links the programs anew for each round, with their functions in another order: where they are compared to
+    /// the nanosecond, where their code lies decides as well. The chapter's build script has to know `LINK_ORDER`.
+    #[serde(default)]
+    pub relinked: bool,
     /// A program that takes longer than this is killed and counted as failed.
     #[serde(default = "default_limit_seconds")]
     pub limit_seconds: u64,
@@ -328,6 +332,7 @@ impl Experiment {
         } else {
             ensure!(self.histogram_laps.is_none(), "it times nothing, so it has no histogram_laps");
             ensure!(self.count.is_none() || self.measures.is_empty(), "what it counts are its only measures");
+            ensure!(!self.relinked, "it times nothing, so it need not be relinked");
         }
         let Some(headline) = &self.headline else { return Ok(()) };
         self.answers(&Expression::parse(headline)?).context("in the headline")
@@ -379,6 +384,9 @@ impl Experiment {
         }
         if let Some(laps) = self.counted_laps {
             part["counted_laps"] = serde_json::json!(laps);
+        }
+        if self.relinked {
+            part["relinked"] = true.into();
         }
         part
     }

@@ -82,6 +82,11 @@ impl Project {
         self.root.join("target/release")
     }
 
+    /// Where programs lie that were linked in other orders.
+    pub fn link_orders(&self) -> PathBuf {
+        self.root.join("target/link-orders")
+    }
+
     /// Figures that others published.
     pub fn published(&self) -> PathBuf {
         self.root.join("data/published")

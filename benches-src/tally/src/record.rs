@@ -81,6 +81,9 @@ pub struct Run {
     pub cell: usize,
     /// Bytes of padding in the environment: they move the stack, and vary from round to round.
     pub environment_bytes: usize,
+    /// The order of its functions in memory, where the program was linked anew for this round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_order: Option<u32>,
     /// What the process reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observation: Option<Observation>,
@@ -351,7 +354,7 @@ pub(crate) mod tests {
             counters: BTreeMap::from([("voluntary_switches".to_owned(), operations)]),
         };
         let observation = Observation { samples: vec![window(1000); 3], ..Observation::default() };
-        Run { round, cell, environment_bytes: 0, observation: Some(observation), failure: None }
+        Run { round, cell, environment_bytes: 0, link_order: None, observation: Some(observation), failure: None }
     }
 
     fn written(folder: &Path) -> PathBuf {

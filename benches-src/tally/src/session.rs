@@ -23,6 +23,7 @@ use crate::counted::{Count, Counted};
 use crate::expression::Expression;
 use crate::machine::State;
 use crate::plan::{Experiment, Plan};
+use crate::programs::LinkOrders;
 use crate::project::Project;
 use crate::record::{Effort, End, Failure, Header, Record, Run, Writer};
 use crate::spinners::{Spinners, die_with_this_process};
@@ -74,6 +75,11 @@ impl Effort {
         Extent { rounds, ..extent }
     }
 
+    /// Whether it links an experiment's programs anew for each round.
+    pub fn relinks(self, experiment: &Experiment) -> bool {
+        self == Effort::Full && experiment.relinked
+    }
+
     /// The cells of an experiment that this effort measures.
     pub fn cells(self, experiment: &Experiment) -> Result<Vec<Cell>> {
         match self {
@@ -121,6 +127,8 @@ pub struct Session<'a> {
     pub project: &'a Project,
     /// Where the programs lie.
     pub programs: PathBuf,
+    /// The same in other orders, where each round has one of its own.
+    pub link_orders: Option<LinkOrders<'a>>,
     /// Tally's own executable, which becomes the spinners.
     pub tally: PathBuf,
     /// The experiment.
@@ -189,7 +197,10 @@ impl Session<'_> {
         }
         for cell in cells.iter().filter(|cell| !cell.is_twin()) {
             self.interrupted.check(&self.path)?;
-            self.understood(cell, &self.start(cell, &["--once".to_owned(), "--quiet".to_owned()], 0)?)?;
+            self.understood(
+                cell,
+                &self.start(&self.program(cell, None), cell, &["--once".to_owned(), "--quiet".to_owned()], 0)?,
+            )?;
         }
         Ok(())
     }
@@ -208,6 +219,7 @@ impl Session<'_> {
 
     fn rounds(&self, writer: &mut Writer, record: &mut Record, wanted: usize) -> Result<()> {
         let per_round = record.header.cells.len();
+        self.link(record, wanted)?;
         loop {
             let complete = record.complete_rounds().len();
             if complete >= wanted {
@@ -227,10 +239,27 @@ impl Session<'_> {
         }
     }
 
+    /// Links the programs for all rounds that are still wanted, before the first of them.
+    fn link(&self, record: &Record, wanted: usize) -> Result<()> {
+        let Some(orders) = &self.link_orders else { return Ok(()) };
+        let missing = wanted.saturating_sub(record.complete_rounds().len());
+        if missing == 0 {
+            return Ok(());
+        }
+        let rounds = record.next_round()..record.next_round() + missing as u32;
+        let linked = orders.link(link_order(rounds.start, false)..link_order(rounds.end, true));
+        // Whoever asked this process to stop has asked cargo as well.
+        self.interrupted.check(&self.path)?;
+        ensure!(linked?, "the programs cannot be linked anew; see cargo's message above");
+        Ok(())
+    }
+
     fn measure(&self, header: &Header, round: u32, index: usize, environment_bytes: usize) -> Result<Run> {
         let cell = &header.cells[index];
+        let link_order = self.link_orders.as_ref().map(|_| link_order(round, cell.is_twin()));
+        let program = self.program(cell, link_order);
         let observe = || match self.experiment.count {
-            None => self.time(cell, header.effort, environment_bytes),
+            None => self.time(&program, cell, header.effort, environment_bytes),
             Some(count) => self.count(count, cell, environment_bytes),
         };
         let outcome = if cell.has_spinners() { self.amid_spinners(cell, observe)? } else { observe()? };
@@ -238,11 +267,19 @@ impl Session<'_> {
             Ok(observation) => (Some(observation), None),
             Err(failure) => (None, Some(failure)),
         };
-        Ok(Run { round, cell: index, environment_bytes, observation, failure })
+        Ok(Run { round, cell: index, environment_bytes, link_order, observation, failure })
     }
 
-    fn time(&self, cell: &Cell, effort: Effort, environment_bytes: usize) -> Result<Outcome> {
-        let ended = self.start(cell, &self.flags(effort), environment_bytes)?;
+    /// Where a cell's program lies, as it is usually linked or in another order.
+    fn program(&self, cell: &Cell, link_order: Option<u32>) -> PathBuf {
+        match self.link_orders.as_ref().zip(link_order) {
+            Some((orders, order)) => orders.program(&cell.program, order),
+            None => self.programs.join(&cell.program),
+        }
+    }
+
+    fn time(&self, program: &Path, cell: &Cell, effort: Effort, environment_bytes: usize) -> Result<Outcome> {
+        let ended = self.start(program, cell, &self.flags(effort), environment_bytes)?;
         self.understood(cell, &ended)?;
         Ok(ended.observation(&self.plan.chapter, cell))
     }
@@ -350,8 +387,8 @@ impl Session<'_> {
     }
 
     /// Starts a program and waits for it, or for its time to run out.
-    fn start(&self, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended> {
-        let mut command = Command::new(self.programs.join(&cell.program));
+    fn start(&self, program: &Path, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended> {
+        let mut command = Command::new(program);
         command.args(cell.arguments()).args(flags);
         self.wait(command, cell, environment_bytes, Child::kill)
     }
@@ -463,6 +500,12 @@ fn order(seed: u64, round: u32, cells: usize) -> Vec<(usize, usize)> {
     let mut order: Vec<usize> = (0..cells).collect();
     order.shuffle(&mut rng);
     order.into_iter().map(|cell| (cell, environment_bytes)).collect()
+}
+
+/// The order in which the programs of a round are linked. That of a twin is another one, the next round's, so that what an order does is in
+/// the noise floor.
+fn link_order(round: u32, is_twin: bool) -> u32 {
+    1 + round + u32::from(is_twin)
 }
 
 /// Guesses how long is left from how long it took so far.

@@ -81,6 +81,7 @@ fn session(fake: &Fake, experiment: &str, effort: Effort, interrupted: &Interrup
     let session = Session {
         project: &project,
         programs: fake.path("programs"),
+        link_orders: None,
         tally: env!("CARGO_BIN_EXE_tally").into(),
         experiment,
         plan,

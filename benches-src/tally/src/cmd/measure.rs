@@ -1,19 +1,19 @@
 //! `tally measure`: decides what is stale, builds, and measures it. The only verb beside `export` that writes below `data/`.
 
-use std::env;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::RngExt;
 
 use crate::machine::{Facts, State};
 use crate::plan::{Experiment, Plan, Plans};
+use crate::programs::{self, LinkOrders};
 use crate::project::{Machine, Project};
 use crate::record::{Effort, FORMAT, Header, Record, Writer};
 use crate::render::Form;
@@ -77,7 +77,7 @@ impl Measure {
             let _lock = one_at_a_time()?;
             let programs = match &self.programs {
                 Some(folder) => folder.clone(),
-                None => build(project)?,
+                None => programs::build(project)?,
             };
             let interrupted = Interrupted::listen()?;
             for (plan, experiment) in wanted {
@@ -159,6 +159,7 @@ impl Measure {
         let session = Session {
             project,
             programs: programs.to_owned(),
+            link_orders: self.link_orders(project, experiment)?,
             tally: std::env::current_exe().context("tally cannot find its own executable")?,
             experiment,
             plan,
@@ -171,6 +172,20 @@ impl Measure {
         let record = Record::load(&path)?.expect("just written");
         eprintln!("tally: {}", ending(&record, started));
         Ok(())
+    }
+
+    /// The programs in other orders, where this measurement asks for them, the programs are built here, and the linker can.
+    fn link_orders<'a>(&self, project: &'a Project, experiment: &'a Experiment) -> Result<Option<LinkOrders<'a>>> {
+        if !self.effort.relinks(experiment) || self.programs.is_some() {
+            return Ok(None);
+        }
+        eprintln!("tally: linking the programs of {} anew for each round", experiment.name);
+        let orders = LinkOrders::of(project, experiment)?;
+        if orders.link(1..2)? {
+            return Ok(Some(orders));
+        }
+        eprintln!("tally: this linker cannot order functions otherwise (see above); all rounds run the same programs");
+        Ok(None)
     }
 }
 
@@ -210,27 +225,6 @@ fn one_at_a_time() -> Result<File> {
         file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
     }
     Ok(file)
-}
-
-/// All programs together, never one alone, so that their dependencies have the same features each time.
-fn build(project: &Project) -> Result<PathBuf> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--locked", "--workspace", "--bins", "--manifest-path"]);
-    cargo.arg(project.benches().join("Cargo.toml")).current_dir(project.root());
-    // This program's own package, when cargo runs it. Some build scripts ask to be run again where these differ, and then a build from
-    // here and one from a shell would each make the other compile anew.
-    for (name, _) in env::vars_os() {
-        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|of_package| name.to_string_lossy().starts_with(of_package)) {
-            cargo.env_remove(name);
-        }
-    }
-    let status = cargo.status().context("cannot start cargo; is Rust installed? See README.md")?;
-    ensure!(status.success(), "the programs cannot be built; see cargo's message above");
-    let programs = project.programs();
-    if !programs.is_dir() {
-        bail!("cargo built the programs somewhere else than {}; is CARGO_TARGET_DIR set?", programs.display());
-    }
-    Ok(programs)
 }
 
 /// The revision of the checkout, with `+` where tracked files differ from it.
