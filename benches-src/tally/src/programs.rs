@@ -40,7 +40,7 @@ fn cargo(project: &Project) -> Command {
             cargo.env_remove(name);
         }
     }
-    // Its usual place is what all others are compared with.
+    // Only who asks for an order gets one, whatever the shell has left from trying some.
     cargo.env_remove(LINK_ORDER);
     cargo
 }

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{Read, Seek};
+use std::ops::Range;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -90,6 +91,11 @@ impl Effort {
 }
 
 impl Extent {
+    /// The orders in which the programs of its rounds are linked, where each has one of its own.
+    pub fn link_orders(&self) -> Range<u32> {
+        link_orders(0, self.rounds)
+    }
+
     /// Whether there are to be as many rounds again, after rounds that took this long and left the headline this wide.
     fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
         half_width.is_some_and(|half_width| half_width > self.target) && took <= self.patience
@@ -239,15 +245,14 @@ impl Session<'_> {
         }
     }
 
-    /// Links the programs for all rounds that are still wanted, before the first of them.
+    /// Links the programs for all rounds that are still wanted, before the first of them, as far as that was not done before the session.
     fn link(&self, record: &Record, wanted: usize) -> Result<()> {
         let Some(orders) = &self.link_orders else { return Ok(()) };
         let missing = wanted.saturating_sub(record.complete_rounds().len());
         if missing == 0 {
             return Ok(());
         }
-        let rounds = record.next_round()..record.next_round() + missing as u32;
-        let linked = orders.link(link_order(rounds.start, false)..link_order(rounds.end, true));
+        let linked = orders.link(link_orders(record.next_round(), missing));
         // Whoever asked this process to stop has asked cargo as well.
         self.interrupted.check(&self.path)?;
         ensure!(linked?, "the programs cannot be linked anew; see cargo's message above");
@@ -506,6 +511,11 @@ fn order(seed: u64, round: u32, cells: usize) -> Vec<(usize, usize)> {
 /// the noise floor.
 fn link_order(round: u32, is_twin: bool) -> u32 {
     1 + round + u32::from(is_twin)
+}
+
+/// All orders of so many rounds.
+fn link_orders(first_round: u32, rounds: usize) -> Range<u32> {
+    link_order(first_round, false)..link_order(first_round + rounds as u32, true)
 }
 
 /// Guesses how long is left from how long it took so far.

@@ -181,7 +181,7 @@ impl Measure {
         }
         eprintln!("tally: linking the programs of {} anew for each round", experiment.name);
         let orders = LinkOrders::of(project, experiment)?;
-        if orders.link(1..2)? {
+        if orders.link(self.effort.extent_for(experiment).link_orders())? {
             return Ok(Some(orders));
         }
         eprintln!("tally: this linker cannot order functions otherwise (see above); all rounds run the same programs");
