@@ -1,4 +1,4 @@
-//! The one place that rounds. Three significant digits, and an interval's ends to the same decimal place.
+//! The one place that rounds. Three significant digits, an interval's ends to the same decimal place, and commas between thousands.
 
 use crate::quantity::{Quantity, Unit};
 
@@ -46,7 +46,7 @@ impl Scale {
 /// Three significant digits, but no digit of a whole number is lost, and never more than three decimals. What would then
 /// look like nothing, though it is something, is said to be less than a thousandth.
 pub fn number(value: f64) -> String {
-    if is_tiny(value) { "<0.001".to_owned() } else { format!("{value:.*}", decimals(value)) }
+    if is_tiny(value) { "<0.001".to_owned() } else { grouped(&format!("{value:.*}", decimals(value))) }
 }
 
 fn is_tiny(value: f64) -> bool {
@@ -65,8 +65,22 @@ fn decimals(value: f64) -> usize {
 
 /// With so many decimals; what rounds to nothing has no sign.
 fn fixed(value: f64, places: usize) -> String {
-    let text = format!("{value:.places$}");
+    let text = grouped(&format!("{value:.places$}"));
     if text.contains(|digit| ('1'..='9').contains(&digit)) { text } else { text.trim_start_matches('-').to_owned() }
+}
+
+/// A number with commas between its thousands.
+pub fn grouped(number: &str) -> String {
+    let whole = number.find('.').unwrap_or(number.len());
+    let mut out = String::new();
+    for (place, character) in number.char_indices() {
+        let thousands = place < whole && (whole - place).is_multiple_of(3);
+        if thousands && out.ends_with(|before: char| before.is_ascii_digit()) {
+            out.push(',');
+        }
+        out.push(character);
+    }
+    out
 }
 
 /// A quantity in words: the number with its unit, and the interval with the same number of decimals.
@@ -95,17 +109,8 @@ pub fn quantity(quantity: &Quantity) -> Shown {
 
 /// From one number to another. A dash between them would look like the sign of the second where the first has one.
 pub fn range(low: &str, high: &str) -> String {
-    format!("{low}{}{high}", between(low))
-}
-
-/// A range with both ends said in another way.
-pub fn with_ends(range: &str, say: impl Fn(&str) -> String) -> String {
-    let between = between(range);
-    range.split(between).map(say).collect::<Vec<_>>().join(between)
-}
-
-fn between(low: &str) -> &'static str {
-    if low.starts_with('-') { " to " } else { "–" }
+    let between = if low.starts_with('-') { " to " } else { "–" };
+    format!("{low}{between}{high}")
 }
 
 /// Parts of a hundred.
@@ -122,9 +127,6 @@ mod tests {
     fn a_range_of_negative_numbers_has_no_dash() {
         assert_eq!(range("1.5", "2.0"), "1.5–2.0");
         assert_eq!(range("-3.9", "-3.8"), "-3.9 to -3.8");
-        let twice = |number: &str| format!("{number}{number}");
-        assert_eq!(with_ends("1–2", twice), "11–22");
-        assert_eq!(with_ends("-1 to 2", twice), "-1-1 to 22");
     }
 
     #[test]
@@ -132,7 +134,7 @@ mod tests {
         for (value, shown) in [
             (4.9213, "4.92"),
             (12.345, "12.3"),
-            (1234.5, "1234"),
+            (1234.5, "1,234"),
             (0.04567, "0.046"),
             (9.9996, "10.0"),
             (0.0, "0"),
@@ -144,10 +146,25 @@ mod tests {
     }
 
     #[test]
+    fn thousands_have_commas() {
+        for (plain, shown) in [
+            ("0", "0"),
+            ("999", "999"),
+            ("1000", "1,000"),
+            ("-123456", "-123,456"),
+            ("10000000", "10,000,000"),
+            ("1234.5678", "1,234.5678"),
+            ("-0.001", "-0.001"),
+        ] {
+            assert_eq!(grouped(plain), shown);
+        }
+    }
+
+    #[test]
     fn times_find_their_scale_and_the_interval_keeps_it() {
         let estimate = Estimate { median: 998.0, interval: Some((990.0, 1004.4)), rounds: 6 };
         let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: 0.0 });
-        assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("998 ns", Some("990–1004")));
+        assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("998 ns", Some("990–1,004")));
         let estimate = Estimate { median: 4921.0, interval: None, rounds: 3 };
         let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: 0.0 });
         assert_eq!((shown.value.as_str(), shown.interval), ("4.92 µs", None));

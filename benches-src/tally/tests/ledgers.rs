@@ -91,7 +91,7 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
     succeed(fake.measure(&["pair"]));
     assert_eq!(fake.print(&["value", "slow.total_bytes"]), "4.00 KiB [4.00–4.00]\n");
     assert_eq!(fake.print(&["value", "slow.total_bytes", "--over", "fast.total_bytes"]), "2.00 [2.00–2.00]\n");
-    assert_eq!(fake.print(&["value", "slow.total_bytes_at_0"]), "1000 B [1000–1000]\n");
+    assert_eq!(fake.print(&["value", "slow.total_bytes_at_0"]), "1,000 B [1,000–1,000]\n");
     assert_eq!(fake.print(&["value", "slow.reached"]), "300 [300–300]\n");
     assert!(fake.print(&["value", "slow.slab_bytes"]).contains("unavailable: because it needs root"));
     let page = succeed({

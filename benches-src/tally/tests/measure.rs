@@ -93,7 +93,7 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
         let slow = fake.print(&["value", "slow[free]"]);
         assert!(slow.contains("failed") && slow.contains(reason), "{script}: {slow}");
         assert!(
-            fake.print(&["value", "fast[free]"]).contains("1000 ns")
+            fake.print(&["value", "fast[free]"]).contains("1,000 ns")
                 || fake.print(&["value", "fast[free]"]).contains("1.00 µs")
         );
         let page = fake.print(&["table", "pair", "--form", "page"]);

@@ -10,7 +10,6 @@ use crate::calculator::{
     Answer, At, Calculator as Data, Case, Choice, Input, Kept, Output, Panel, Setting, Value, Who,
 };
 use crate::charts;
-use crate::cmd::limits::grouped;
 use crate::downloads;
 use crate::escape::{html, identifier};
 use crate::expression::Expression;
@@ -513,7 +512,7 @@ fn axis(panel: Panel) -> &'static str {
 
 /// A setting's number with its unit.
 fn worded(setting: &Setting, number: f64) -> String {
-    let digits = if number.fract() == 0.0 { grouped(number as u64) } else { format!("{number}") };
+    let digits = format::grouped(&number.to_string());
     if setting.unit.is_empty() { digits } else { format!("{digits} {}", setting.unit) }
 }
 
@@ -532,19 +531,13 @@ fn shown(panel: Panel, estimate: &Estimate) -> (String, String) {
     let interval = interval.map(|(low, high)| (low * size, high * size));
     let scaled = Quantity { unit, estimate: Estimate { median: median * size, interval, rounds }, floor: 0.0 };
     let shown = format::quantity(&scaled);
-    let value = thousands(&shown.value);
-    let value = if matches!(panel, Panel::Cores | Panel::Shares) { format!("{value} %") } else { value };
+    let value = if matches!(panel, Panel::Cores | Panel::Shares) { format!("{} %", shown.value) } else { shown.value };
     let interval = match (interval, shown.interval) {
         (Some((low, high)), _) if low == high => "exact".to_owned(),
-        (_, Some(range)) => format::with_ends(&range, thousands),
+        (_, Some(range)) => range,
         _ => "no interval".to_owned(),
     };
     (value, interval)
-}
-
-/// A long whole number with commas between its thousands.
-fn thousands(text: &str) -> String {
-    text.parse::<u64>().map_or(text.to_owned(), grouped)
 }
 
 fn plain(panel: Panel, value: &Value) -> String {

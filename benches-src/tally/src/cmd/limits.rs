@@ -221,19 +221,9 @@ fn group(version: Option<f64>, level: Option<f64>) -> String {
 fn exact(measured: &Measured) -> String {
     match measured {
         Ok(quantity) if quantity.unit == Unit::Bytes => format::quantity(quantity).value,
-        Ok(quantity) => grouped(quantity.estimate.median as u64),
+        Ok(quantity) => format::grouped(&quantity.estimate.median.to_string()),
         Err(missing) => missing.reason.strip_prefix("because ").unwrap_or(&missing.reason).to_owned(),
     }
-}
-
-/// With commas between thousands.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let head = digits.len() % 3;
-    let (first, rest) = digits.split_at(head);
-    let thousands = rest.as_bytes().chunks(3).map(|chunk| String::from_utf8_lossy(chunk).into_owned());
-    let parts: Vec<String> = [first.to_owned()].into_iter().filter(|part| !part.is_empty()).chain(thousands).collect();
-    parts.join(",")
 }
 
 fn page(rows: &[Row], context: &str) -> String {
