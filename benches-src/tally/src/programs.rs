@@ -6,7 +6,7 @@
 use std::env;
 use std::fs;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -58,20 +58,18 @@ pub struct LinkOrders<'a> {
 impl<'a> LinkOrders<'a> {
     /// Of programs that have just been built.
     pub fn of(project: &'a Project, experiment: &'a Experiment) -> Result<Self> {
-        let with_hash = |program: &'a str| {
-            let path = project.programs().join(program);
-            let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            let hash = Sha256::digest(bytes);
-            Ok((program, hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()))
-        };
+        let with_hash = |program: &'a str| Ok((program, hash(&project.programs().join(program))?));
         let programs = experiment.programs().into_iter().map(with_hash).collect::<Result<_>>()?;
         Ok(Self { project, programs })
     }
 
     /// Where a program lies that is linked in this order.
     pub fn program(&self, program: &str, order: u32) -> PathBuf {
-        let hash = self.programs.iter().find(|(name, _)| *name == program).map_or("", |(_, hash)| hash);
-        self.folder(program).join(format!("{hash}-{order}"))
+        self.folder(program).join(format!("{}-{order}", self.usual(program)))
+    }
+
+    fn usual(&self, program: &str) -> &str {
+        self.programs.iter().find(|(name, _)| *name == program).map_or("", |(_, hash)| hash)
     }
 
     fn folder(&self, program: &str) -> PathBuf {
@@ -108,6 +106,10 @@ impl<'a> LinkOrders<'a> {
         }
         for program in programs {
             let (from, to) = (self.project.programs().join(program), self.program(program, order));
+            ensure!(
+                hash(&from)? != self.usual(program),
+                "{program} is the same in order {order} as without; its chapter's build script has to know {LINK_ORDER}"
+            );
             let beside = to.with_extension("new");
             let copied = fs::copy(&from, &beside).and_then(|_| fs::rename(&beside, &to));
             copied.with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
@@ -133,4 +135,10 @@ impl<'a> LinkOrders<'a> {
         }
         Ok(())
     }
+}
+
+/// Enough of a file's hash to know it again.
+fn hash(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }

@@ -116,7 +116,8 @@ impl Interrupted {
         Ok(Self(flag))
     }
 
-    fn check(&self, path: &Path) -> Result<()> {
+    /// An error where somebody has asked.
+    pub fn check(&self, path: &Path) -> Result<()> {
         if self.0.load(Ordering::Relaxed) {
             bail!(
                 "interrupted; what was measured so far is kept in {}. Run again to go on",

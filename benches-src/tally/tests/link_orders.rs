@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Fake, PLAN, succeed};
+use support::{Fake, PLAN, fail, succeed};
 
 /// Builds the fake programs: they say in which order they were linked. A file makes its linker one that knows no orders.
 const CARGO: &str = r#"#!/bin/sh
@@ -91,4 +91,20 @@ fn with_a_linker_that_cannot_and_in_a_quick_run_the_page_says_what_no_interval_h
         let page = fake.print(&["table", "pair", "--form", "page"]);
         assert!(page.contains("Doubt: all rounds ran programs that were linked once"), "{page}");
     }
+}
+
+#[test]
+fn a_chapter_whose_build_script_knows_no_orders_is_told() {
+    let fake = fake();
+    fake.write("bin/cargo", &CARGO.replace("linked ${LINK_ORDER:-as usual}", "linked as usual"));
+    let error = fail(measure(&fake, &["--effort", "full"]));
+    assert!(error.contains("fast is the same in order 1 as without"), "{error}");
+}
+
+#[test]
+fn asked_to_stop_while_linking_it_does_not_blame_the_linker() {
+    let fake = fake();
+    fake.write("bin/cargo", &CARGO.replace("mkdir", "[ -z \"$LINK_ORDER\" ] || { kill -INT $PPID; exit 1; }\nmkdir"));
+    let error = fail(measure(&fake, &["--effort", "full"]));
+    assert!(error.contains("interrupted") && !error.contains("this linker"), "{error}");
 }

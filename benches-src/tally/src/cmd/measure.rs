@@ -156,10 +156,11 @@ impl Measure {
             bar.set_message(left);
             bar.tick();
         };
+        let link_orders = self.link_orders(project, experiment, || interrupted.check(&path))?;
         let session = Session {
             project,
             programs: programs.to_owned(),
-            link_orders: self.link_orders(project, experiment)?,
+            link_orders,
             tally: std::env::current_exe().context("tally cannot find its own executable")?,
             experiment,
             plan,
@@ -175,13 +176,22 @@ impl Measure {
     }
 
     /// The programs in other orders, where this measurement asks for them, the programs are built here, and the linker can.
-    fn link_orders<'a>(&self, project: &'a Project, experiment: &'a Experiment) -> Result<Option<LinkOrders<'a>>> {
+    fn link_orders<'a>(
+        &self,
+        project: &'a Project,
+        experiment: &'a Experiment,
+        go_on: impl Fn() -> Result<()>,
+    ) -> Result<Option<LinkOrders<'a>>> {
         if !self.effort.relinks(experiment) || self.programs.is_some() {
             return Ok(None);
         }
-        eprintln!("tally: linking the programs of {} anew for each round", experiment.name);
+        let wanted = self.effort.extent_for(experiment).link_orders();
+        eprintln!("tally: linking its programs in {} orders, which takes minutes where they are new", wanted.len());
         let orders = LinkOrders::of(project, experiment)?;
-        if orders.link(self.effort.extent_for(experiment).link_orders())? {
+        let linked = orders.link(wanted)?;
+        // Whoever asked this process to stop has asked cargo as well.
+        go_on()?;
+        if linked {
             return Ok(Some(orders));
         }
         eprintln!("tally: this linker cannot order functions otherwise (see above); all rounds run the same programs");
