@@ -250,8 +250,12 @@ fn a_killed_run_leaves_no_cgroup_that_the_next_does_not_remove() {
     assert!(well && !has_left_a_cgroup(ended), "a run removes its own");
     let (killed, well) = run("kill -9 {pid}");
     assert!(!well && has_left_a_cgroup(killed), "nobody was left to remove it");
-    run("true");
-    assert!(!has_left_a_cgroup(killed));
+    // The shell that killed it is in the same cgroup, and may live a moment longer.
+    let removed = (0..20).any(|_| {
+        run("true");
+        !has_left_a_cgroup(killed)
+    });
+    assert!(removed);
 }
 
 #[test]
