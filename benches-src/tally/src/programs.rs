@@ -3,17 +3,18 @@
 //! Where a program's code lies decides how it falls into the processor's caches and predictors. The linker chooses that once for
 //! all rounds, so that what it costs would be in every round and in no interval.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use sha2::{Digest, Sha256};
 
 use crate::plan::Experiment;
 use crate::project::Project;
+use crate::sources::hash_file;
 
 /// Builds all programs as they are; where they lie.
 pub fn build(project: &Project) -> Result<PathBuf> {
@@ -52,24 +53,20 @@ const LINK_ORDER: &str = "LINK_ORDER";
 pub struct LinkOrders<'a> {
     project: &'a Project,
     /// Each program with the hash of what it is as usually linked: what was linked of another is not used.
-    programs: Vec<(&'a str, String)>,
+    programs: BTreeMap<&'a str, String>,
 }
 
 impl<'a> LinkOrders<'a> {
     /// Of programs that have just been built.
     pub fn of(project: &'a Project, experiment: &'a Experiment) -> Result<Self> {
-        let with_hash = |program: &'a str| Ok((program, hash(&project.programs().join(program))?));
+        let with_hash = |program: &'a str| Ok((program, hash_file(&project.programs().join(program))?));
         let programs = experiment.programs().into_iter().map(with_hash).collect::<Result<_>>()?;
         Ok(Self { project, programs })
     }
 
     /// Where a program lies that is linked in this order.
     pub fn program(&self, program: &str, order: u32) -> PathBuf {
-        self.folder(program).join(format!("{}-{order}", self.usual(program)))
-    }
-
-    fn usual(&self, program: &str) -> &str {
-        self.programs.iter().find(|(name, _)| *name == program).map_or("", |(_, hash)| hash)
+        self.folder(program).join(format!("{}-{order}", self.programs[program]))
     }
 
     fn folder(&self, program: &str) -> PathBuf {
@@ -79,21 +76,23 @@ impl<'a> LinkOrders<'a> {
     /// Links the programs in these orders, as far as they are not there yet; whether this linker can do so.
     pub fn link(&self, orders: Range<u32>) -> Result<bool> {
         self.forget_what_is_old()?;
-        let (mut linked, mut can) = (false, true);
-        for order in orders {
+        let lacking = |order| {
             let lacks = |program: &&str| !self.program(program, order).is_file();
-            let lacking: Vec<&str> = self.programs.iter().map(|(program, _)| *program).filter(lacks).collect();
-            if !lacking.is_empty() {
-                can = self.link_in(order, &lacking)?;
-                linked = true;
-            }
+            (order, self.programs.keys().copied().filter(lacks).collect::<Vec<_>>())
+        };
+        let lacking: Vec<_> = orders.map(lacking).filter(|(_, programs)| !programs.is_empty()).collect();
+        if lacking.is_empty() {
+            return Ok(true);
+        }
+        eprintln!("tally: linking its programs in {} orders, which takes minutes", lacking.len());
+        let mut can = true;
+        for (order, programs) in lacking {
+            can = self.link_in(order, &programs)?;
             if !can {
                 break;
             }
         }
-        if linked {
-            build(self.project)?;
-        }
+        build(self.project)?;
         Ok(can)
     }
 
@@ -107,7 +106,7 @@ impl<'a> LinkOrders<'a> {
         for program in programs {
             let (from, to) = (self.project.programs().join(program), self.program(program, order));
             ensure!(
-                hash(&from)? != self.usual(program),
+                hash_file(&from)? != self.programs[program],
                 "{program} is the same in order {order} as without; its chapter's build script has to know {LINK_ORDER}"
             );
             let beside = to.with_extension("new");
@@ -135,10 +134,4 @@ impl<'a> LinkOrders<'a> {
         }
         Ok(())
     }
-}
-
-/// Enough of a file's hash to know it again.
-fn hash(path: &Path) -> Result<String> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io::{Read, Seek};
-use std::ops::Range;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -91,11 +90,6 @@ impl Effort {
 }
 
 impl Extent {
-    /// The orders in which the programs of its rounds are linked, where each has one of its own.
-    pub fn link_orders(&self) -> Range<u32> {
-        link_orders(0, self.rounds)
-    }
-
     /// Whether there are to be as many rounds again, after rounds that took this long and left the headline this wide.
     fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
         half_width.is_some_and(|half_width| half_width > self.target) && took <= self.patience
@@ -116,8 +110,7 @@ impl Interrupted {
         Ok(Self(flag))
     }
 
-    /// An error where somebody has asked.
-    pub fn check(&self, path: &Path) -> Result<()> {
+    fn check(&self, path: &Path) -> Result<()> {
         if self.0.load(Ordering::Relaxed) {
             bail!(
                 "interrupted; what was measured so far is kept in {}. Run again to go on",
@@ -152,7 +145,7 @@ pub struct Session<'a> {
 
 impl Session<'_> {
     /// Runs the experiment from its header on, or goes on with what an interrupted session left.
-    pub fn run(&self, header: Header) -> Result<()> {
+    pub fn run(mut self, header: Header) -> Result<()> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
         let extent = record.header.effort.extent_for(self.experiment);
@@ -204,10 +197,8 @@ impl Session<'_> {
         }
         for cell in cells.iter().filter(|cell| !cell.is_twin()) {
             self.interrupted.check(&self.path)?;
-            self.understood(
-                cell,
-                &self.start(&self.program(cell, None), cell, &["--once".to_owned(), "--quiet".to_owned()], 0)?,
-            )?;
+            let once = ["--once".to_owned(), "--quiet".to_owned()];
+            self.understood(cell, &self.start(&self.program(cell, None), cell, &once, 0)?)?;
         }
         Ok(())
     }
@@ -224,7 +215,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn rounds(&self, writer: &mut Writer, record: &mut Record, wanted: usize) -> Result<()> {
+    fn rounds(&mut self, writer: &mut Writer, record: &mut Record, wanted: usize) -> Result<()> {
         let per_round = record.header.cells.len();
         self.link(record, wanted)?;
         loop {
@@ -246,17 +237,24 @@ impl Session<'_> {
         }
     }
 
-    /// Links the programs for all rounds that are still wanted, before the first of them, as far as that was not done before the session.
-    fn link(&self, record: &Record, wanted: usize) -> Result<()> {
+    /// Links the programs for all rounds that are still wanted, before the first of them. Where the linker cannot, all rounds run one order.
+    fn link(&mut self, record: &Record, wanted: usize) -> Result<()> {
         let Some(orders) = &self.link_orders else { return Ok(()) };
         let missing = wanted.saturating_sub(record.complete_rounds().len());
         if missing == 0 {
             return Ok(());
         }
-        let linked = orders.link(link_orders(record.next_round(), missing));
+        let first = record.next_round();
+        let linked = orders.link(link_order(first, false)..link_order(first + missing as u32, true));
         // Whoever asked this process to stop has asked cargo as well.
         self.interrupted.check(&self.path)?;
-        ensure!(linked?, "the programs cannot be linked anew; see cargo's message above");
+        if !linked? {
+            ensure!(record.runs.is_empty(), "the programs cannot be linked anew; see cargo's message above");
+            eprintln!(
+                "tally: this linker cannot order functions otherwise (see above); all rounds run the same programs"
+            );
+            self.link_orders = None;
+        }
         Ok(())
     }
 
@@ -512,11 +510,6 @@ fn order(seed: u64, round: u32, cells: usize) -> Vec<(usize, usize)> {
 /// the noise floor.
 fn link_order(round: u32, is_twin: bool) -> u32 {
     1 + round + u32::from(is_twin)
-}
-
-/// All orders of so many rounds.
-fn link_orders(first_round: u32, rounds: usize) -> Range<u32> {
-    link_order(first_round, false)..link_order(first_round + rounds as u32, true)
 }
 
 /// Guesses how long is left from how long it took so far.

@@ -251,7 +251,8 @@ fn hash_folder(folder: &Path) -> Result<String> {
     Ok(hash(all.as_bytes()))
 }
 
-fn hash_file(path: &Path) -> Result<String> {
+/// That of a file.
+pub fn hash_file(path: &Path) -> Result<String> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(hash(&bytes))
 }

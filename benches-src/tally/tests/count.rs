@@ -2,7 +2,6 @@
 
 mod support;
 
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use support::{Fake, fail, succeed};
@@ -79,8 +78,7 @@ fn json(fake: &Fake, arguments: &[&str]) -> serde_json::Value {
 fn with_strace(fake: &Fake, script: &str) -> std::process::Command {
     fake.write("tools/empty", "");
     if !script.is_empty() {
-        fake.write("tools/strace", script);
-        std::fs::set_permissions(fake.path("tools/strace"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        fake.script("tools/strace", script);
     }
     let mut measure = fake.measure(&["--again"]);
     measure.env("PATH", fake.path("tools"));
@@ -167,10 +165,7 @@ fn published_without_a_time(fake: &Fake) -> String {
 fn without_strace_or_without_leave_the_cell_is_unavailable() {
     for (script, reason) in [
         ("", "apt-get install strace"),
-        (
-            "#!/bin/sh\necho 'strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted' >&2\nexit 1\n",
-            "--cap-add=SYS_PTRACE",
-        ),
+        ("echo 'strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted' >&2\nexit 1\n", "--cap-add=SYS_PTRACE"),
     ] {
         let fake = counting();
         succeed(with_strace(&fake, script));
@@ -183,7 +178,7 @@ fn without_strace_or_without_leave_the_cell_is_unavailable() {
 #[test]
 fn a_strace_that_writes_something_else_and_programs_that_fail_are_failures() {
     let fake = counting();
-    let strange = "#!/bin/sh\nout=$4; shift 4\n\"$@\"; echo '1.0 what is this' >$out\n";
+    let strange = "out=$4; shift 4\n\"$@\"; echo '1.0 what is this' >$out\n";
     succeed(with_strace(&fake, strange));
     let said = fake.print(&["value", "slow[free].calls"]);
     assert!(said.contains("failed") && said.contains("which version is it"), "{said}");

@@ -3,14 +3,13 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::Value;
 use support::{Fake, PLAN, fail, succeed};
 
 /// Builds the fake programs: they say in which order they were linked. A file makes its linker one that knows no orders.
-const CARGO: &str = r#"#!/bin/sh
+const CARGO: &str = r#"
 echo "${LINK_ORDER:-usual} $*" >> cargo.log
 if [ -n "$LINK_ORDER" ] && [ -e old-linker ]; then echo "unknown argument" >&2; exit 1; fi
 mkdir -p target/release
@@ -21,9 +20,12 @@ done
 "#;
 
 fn fake() -> Fake {
+    with_cargo(CARGO)
+}
+
+fn with_cargo(script: &str) -> Fake {
     let fake = Fake::with_plan(&PLAN.replacen("limit_seconds", "relinked = true\nlimit_seconds", 1));
-    fake.write("bin/cargo", CARGO);
-    fs::set_permissions(fake.path("bin/cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+    fake.script("bin/cargo", script);
     fake
 }
 
@@ -95,16 +97,14 @@ fn with_a_linker_that_cannot_and_in_a_quick_run_the_page_says_what_no_interval_h
 
 #[test]
 fn a_chapter_whose_build_script_knows_no_orders_is_told() {
-    let fake = fake();
-    fake.write("bin/cargo", &CARGO.replace("linked ${LINK_ORDER:-as usual}", "linked as usual"));
+    let fake = with_cargo(&CARGO.replace("linked ${LINK_ORDER:-as usual}", "linked as usual"));
     let error = fail(measure(&fake, &["--effort", "full"]));
     assert!(error.contains("fast is the same in order 1 as without"), "{error}");
 }
 
 #[test]
 fn asked_to_stop_while_linking_it_does_not_blame_the_linker() {
-    let fake = fake();
-    fake.write("bin/cargo", &CARGO.replace("mkdir", "[ -z \"$LINK_ORDER\" ] || { kill -INT $PPID; exit 1; }\nmkdir"));
+    let fake = with_cargo(&CARGO.replace("mkdir", "[ -z \"$LINK_ORDER\" ] || { kill -INT $PPID; exit 1; }\nmkdir"));
     let error = fail(measure(&fake, &["--effort", "full"]));
     assert!(error.contains("interrupted") && !error.contains("this linker"), "{error}");
 }

@@ -156,11 +156,12 @@ impl Measure {
             bar.set_message(left);
             bar.tick();
         };
-        let link_orders = self.link_orders(project, experiment, || interrupted.check(&path))?;
+        // Programs that were not built here cannot be linked here.
+        let relinks = self.effort.relinks(experiment) && self.programs.is_none();
         let session = Session {
             project,
             programs: programs.to_owned(),
-            link_orders,
+            link_orders: relinks.then(|| LinkOrders::of(project, experiment)).transpose()?,
             tally: std::env::current_exe().context("tally cannot find its own executable")?,
             experiment,
             plan,
@@ -173,29 +174,6 @@ impl Measure {
         let record = Record::load(&path)?.expect("just written");
         eprintln!("tally: {}", ending(&record, started));
         Ok(())
-    }
-
-    /// The programs in other orders, where this measurement asks for them, the programs are built here, and the linker can.
-    fn link_orders<'a>(
-        &self,
-        project: &'a Project,
-        experiment: &'a Experiment,
-        go_on: impl Fn() -> Result<()>,
-    ) -> Result<Option<LinkOrders<'a>>> {
-        if !self.effort.relinks(experiment) || self.programs.is_some() {
-            return Ok(None);
-        }
-        let wanted = self.effort.extent_for(experiment).link_orders();
-        eprintln!("tally: linking its programs in {} orders, which takes minutes where they are new", wanted.len());
-        let orders = LinkOrders::of(project, experiment)?;
-        let linked = orders.link(wanted)?;
-        // Whoever asked this process to stop has asked cargo as well.
-        go_on()?;
-        if linked {
-            return Ok(Some(orders));
-        }
-        eprintln!("tally: this linker cannot order functions otherwise (see above); all rounds run the same programs");
-        Ok(None)
     }
 }
 

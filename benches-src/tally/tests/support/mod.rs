@@ -210,9 +210,13 @@ impl Fake {
 
     /// The same without the answer to `--once`.
     pub fn raw_program(&self, name: &str, script: &str) {
-        let path = format!("programs/{name}");
-        self.write(&path, &format!("#!/bin/sh\n{script}\n"));
-        fs::set_permissions(self.path(&path), fs::Permissions::from_mode(0o755)).unwrap();
+        self.script(&format!("programs/{name}"), script);
+    }
+
+    /// Writes a shell script that can be started.
+    pub fn script(&self, path: &str, script: &str) {
+        self.write(path, &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     /// The command `tally …` in this project.
