@@ -71,7 +71,10 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
                 _ => Verdict::Inconclusive,
             };
         }
-        NoEffect::At(value) => effect((low, high), *value, *floor, expected.published > *value),
+        NoEffect::At(value) => match effect((low, high), *value, *floor, expected.published > *value) {
+            Effect::BelowNoise if near_none((low, high), *value, expected) => Effect::None,
+            effect => effect,
+        },
         NoEffect::Measured(Err(_)) => return Verdict::NotMeasured,
         NoEffect::Measured(Ok(ratio)) => match ratio.estimate.interval {
             None => return Verdict::NotMeasured,
@@ -118,6 +121,13 @@ fn effect((low, high): (f64, f64), none: f64, floor: f64, claimed_above: bool) -
     }
 }
 
+/// Whether all of an interval lies nearer to no effect than to whatever would agree with the claim.
+fn near_none((low, high): (f64, f64), none: f64, expected: &Expectation) -> bool {
+    let (lowest, highest) = expected.band;
+    let nearest = if expected.published > none { lowest - none } else { none - highest };
+    (low - none).abs().max((high - none).abs()) < nearest / 2.0
+}
+
 /// A compound claim is as good as its worst part.
 pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     verdicts.into_iter().max().unwrap_or(Verdict::NotMeasured)
@@ -146,8 +156,10 @@ mod tests {
             (0.20, 0.30, Verdict::Shifted),
             (0.88, 0.93, Verdict::Shifted),
             (0.80, 0.90, Verdict::Inconclusive),
-            (0.95, 1.05, Verdict::Inconclusive),
-            (0.985, 0.995, Verdict::Inconclusive),
+            (0.93, 1.06, Verdict::DoesNotHold),
+            (0.90, 1.06, Verdict::Inconclusive),
+            (0.95, 1.10, Verdict::Inconclusive),
+            (0.985, 0.995, Verdict::DoesNotHold),
             (0.98, 1.02, Verdict::DoesNotHold),
             (1.10, 1.20, Verdict::DoesNotHold),
             (0.50, 1.50, Verdict::Inconclusive),
@@ -162,6 +174,20 @@ mod tests {
         wide.floor = 1.5;
         let larger = Expectation { published: 1.5, band: (1.2, 1.88), no_effect: NoEffect::At(1.0) };
         assert_eq!(verdict(&Ok(wide), &larger), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn within_the_noise_only_what_is_far_from_the_claim_is_said_not_to_hold() {
+        let from = |lowest| Expectation { published: 1.5, band: (lowest, 1.8), no_effect: NoEffect::At(1.0) };
+        for (low, high) in [(0.95, 1.0), (0.99, 1.02), (1.001, 1.015)] {
+            let mut measured = quantity(low, high).unwrap();
+            measured.floor = 0.01;
+            let measured = Ok(measured);
+            assert_eq!(verdict(&measured, &from(1.25)), Verdict::DoesNotHold, "{low}–{high}");
+            for lowest in [1.02, 1.0, 0.98] {
+                assert_eq!(verdict(&measured, &from(lowest)), Verdict::Inconclusive, "{low}–{high}, {lowest}");
+            }
+        }
     }
 
     #[test]
