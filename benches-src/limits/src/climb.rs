@@ -272,13 +272,14 @@ impl Reserve {
     }
 }
 
-/// The allocator keeps what it once had; where mappings have run out it gets no more, and no heap for one thread more.
+/// The allocator keeps what it once had; where mappings have run out it gets no more, and no heap for one thread more. Each time it asks
+/// for more before, it asks for so much that some is left at that moment, whoever needs it then: it is not touched until then.
 fn prepare_to_allocate() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: it takes two numbers, before there is a second thread.
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, 1)
-    };
+    for (option, value) in [(libc::M_ARENA_MAX, 1), (libc::M_TOP_PAD, 16 << 20)] {
+        // SAFETY: it takes two numbers, before there is a second thread.
+        unsafe { libc::mallopt(option, value) };
+    }
     drop(std::hint::black_box(Vec::<u8>::with_capacity(100 << 10)));
 }
 
