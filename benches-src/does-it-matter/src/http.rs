@@ -2,6 +2,11 @@
 //! without an HTTP library, where a request ends.
 
 use std::io::Write;
+use std::mem::take;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::ValueEnum;
+use serde::Serialize;
 
 use crate::order::Order;
 
@@ -50,14 +55,64 @@ impl Refusal {
     }
 }
 
-/// What has come on a connection, and the answer that is to go out. Its buffers serve one request after the other.
+/// A connection waits for its next request with so much room of its own.
+pub const WAITING_ROOM: usize = 64;
+
+/// Whose buffers requests and answers are put into.
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Buffers {
+    /// All connections', each lent to one that has something to put into it
+    Lent,
+    /// Each connection's own
+    Own,
+}
+
+impl Buffers {
+    /// Where a connection takes them from.
+    pub fn stock(self, of_all: &Stock) -> Stock {
+        match self {
+            Buffers::Lent => of_all.clone(),
+            Buffers::Own => Stock::default(),
+        }
+    }
+}
+
+/// Buffers that have nothing in them. Those that were given back last are lent first: they are the likeliest to be in a cache still.
+#[derive(Clone, Default)]
+pub struct Stock(Arc<Mutex<Vec<Pair>>>);
+
 #[derive(Default)]
-pub struct Exchange {
+struct Pair {
     input: Vec<u8>,
+    output: Vec<u8>,
+}
+
+impl Stock {
+    /// Lends buffers for what begins with these bytes.
+    pub fn lend(&self, begin: &[u8]) -> Exchange<'_> {
+        const SMALLEST_INPUT: usize = 8 << 10;
+        let mut buffers = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let bytes = buffers.input.len().max(SMALLEST_INPUT).max(begin.len());
+        buffers.input.resize(bytes, 0);
+        buffers.input[..begin.len()].copy_from_slice(begin);
+        Exchange { stock: self, buffers, filled: begin.len(), head: None }
+    }
+}
+
+/// What has come on a connection, and the answer that is to go out. Its buffers go back to the stock with it.
+pub struct Exchange<'a> {
+    stock: &'a Stock,
+    buffers: Pair,
     filled: usize,
     /// Of the first request, once it has come as a whole.
     head: Option<Head>,
-    output: Vec<u8>,
+}
+
+impl Drop for Exchange<'_> {
+    fn drop(&mut self) {
+        self.stock.0.lock().unwrap_or_else(PoisonError::into_inner).push(take(&mut self.buffers));
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -78,13 +133,19 @@ pub struct Answer<'a> {
     pub last: bool,
 }
 
-impl Exchange {
+impl Exchange<'_> {
+    /// Nothing has come that is not answered.
+    pub fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
     /// Where the next bytes go.
     pub fn room(&mut self) -> &mut [u8] {
-        if self.filled == self.input.len() {
-            self.input.resize((2 * self.input.len()).max(8 << 10), 0);
+        let input = &mut self.buffers.input;
+        if self.filled == input.len() {
+            input.resize(2 * input.len(), 0);
         }
-        &mut self.input[self.filled..]
+        &mut input[self.filled..]
     }
 
     /// So many bytes have come.
@@ -97,38 +158,38 @@ impl Exchange {
         let head = match self.head() {
             Ok(Some(head)) if head.bytes + head.body_bytes <= self.filled => head,
             Ok(_) => return None,
-            Err(refusal) => return Some(self.refuse(refusal)),
+            Err(refusal) => return Some(refuse(&mut self.buffers.output, refusal)),
         };
         let end = head.bytes + head.body_bytes;
+        let Pair { input, output } = &mut self.buffers;
         // The head is as long as the length of the body has digits, so it is written last, into room left before the body.
-        self.output.clear();
-        self.output.resize(ROOM_FOR_HEAD, 0);
-        if let Err(refusal) = handle(&self.input[head.bytes..end], &mut self.output) {
-            return Some(self.refuse(refusal));
+        output.clear();
+        output.resize(ROOM_FOR_HEAD, 0);
+        if let Err(refusal) = handle(&input[head.bytes..end], output) {
+            return Some(refuse(output, refusal));
         }
         self.head = None;
-        self.input.copy_within(end..self.filled, 0);
+        input.copy_within(end..self.filled, 0);
         self.filled -= end;
-        let start = put_head(&mut self.output);
-        Some(Answer { bytes: &self.output[start..], served: true, last: head.last })
+        let start = put_head(output);
+        Some(Answer { bytes: &output[start..], served: true, last: head.last })
     }
 
     fn head(&mut self) -> Result<Option<Head>, Refusal> {
         if self.head.is_none() {
-            self.head = parse(&self.input[..self.filled])?;
+            self.head = parse(&self.buffers.input[..self.filled])?;
             if self.head.is_none() && self.filled > LARGEST_HEAD {
                 return Err(Refusal::Malformed);
             }
         }
         Ok(self.head)
     }
+}
 
-    fn refuse(&mut self, refusal: Refusal) -> Answer<'_> {
-        let (status, reason) = refusal.status();
-        self.output =
-            format!("HTTP/1.1 {status} {reason}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").into_bytes();
-        Answer { bytes: &self.output, served: false, last: true }
-    }
+fn refuse(output: &mut Vec<u8>, refusal: Refusal) -> Answer<'_> {
+    let (status, reason) = refusal.status();
+    *output = format!("HTTP/1.1 {status} {reason}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").into_bytes();
+    Answer { bytes: output, served: false, last: true }
 }
 
 fn parse(input: &[u8]) -> Result<Option<Head>, Refusal> {
@@ -172,9 +233,8 @@ pub fn request(json: &[u8]) -> Vec<u8> {
 
 /// How a request is answered, in bytes.
 pub fn answer_to(json: &[u8]) -> Vec<u8> {
-    let mut exchange = Exchange { input: request(json), ..Exchange::default() };
-    exchange.filled = exchange.input.len();
-    exchange.answer().expect("a request of ours is whole").bytes.to_vec()
+    let stock = Stock::default();
+    stock.lend(&request(json)).answer().expect("a request of ours is whole").bytes.to_vec()
 }
 
 #[cfg(test)]
@@ -183,7 +243,8 @@ mod tests {
 
     /// Gives an exchange these bytes, so many at a time, and collects the answers.
     fn answers(bytes: &[u8], at_a_time: usize) -> Vec<(String, bool)> {
-        let (mut exchange, mut all) = (Exchange::default(), Vec::new());
+        let stock = Stock::default();
+        let (mut exchange, mut all) = (stock.lend(&[]), Vec::new());
         for part in bytes.chunks(at_a_time) {
             let room = exchange.room();
             let part = &part[..part.len().min(room.len())];
@@ -231,6 +292,28 @@ mod tests {
             assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{request:?}: {answer}");
         }
         assert_eq!(answers(&[b'a'; 20_000], 1000).len(), 1, "a head without an end");
+    }
+
+    #[test]
+    fn what_is_given_back_last_is_lent_first_and_only_what_is_own_is_kept_apart() {
+        let all = Stock::default();
+        let (lent, own) = (Buffers::Lent.stock(&all), Buffers::Own.stock(&all));
+        let (mut first, second) = (lent.lend(b"1"), all.lend(b"2"));
+        first.room().fill(b'x');
+        drop((second, first));
+        assert!(all.lend(b"").room().ends_with(b"x"), "the first was given back last");
+        assert_eq!(all.0.lock().unwrap().len(), 2);
+        assert!(own.lend(b"").room().ends_with(b"\0"), "nobody has used these");
+    }
+
+    #[test]
+    fn an_exchange_is_empty_once_everything_is_answered() {
+        let (stock, request) = (Stock::default(), request(&Order::of_bytes(1, 500).to_json()));
+        let mut exchange = stock.lend(&request.repeat(2));
+        for left in [false, true] {
+            assert!(!exchange.is_empty() && exchange.answer().unwrap().served);
+            assert_eq!(exchange.is_empty(), left);
+        }
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use harness::{Once, Placement, Unavailable};
 use observation::Measure;
@@ -80,6 +81,10 @@ pub struct Parameters<O: Args> {
     /// Serve whoever connects for so many seconds, and measure nothing; 0 to measure
     #[arg(long, default_value_t = 0)]
     serve_seconds: u64,
+    /// A file to write the certificate to (DER) that clients of --tls have to trust
+    #[arg(long)]
+    #[serde(skip)]
+    root: Option<PathBuf>,
 }
 
 /// A server that listens, before anybody has connected.
@@ -105,6 +110,7 @@ impl<S: Serve> Once for Server<S> {
         if parameters.tls && S::SHOWS_THE_GENERATOR {
             return Err(Unavailable::because("a server that does nothing does not encrypt"));
         }
+        ensure!(parameters.tls || parameters.root.is_none(), "--root writes a certificate, which needs --tls true");
         placement.pin_participant(0)?;
         let port = parameters.port;
         let listener = TcpListener::bind(("127.0.0.1", port))
@@ -114,6 +120,9 @@ impl<S: Serve> Once for Server<S> {
         let json_bytes = parameters.phases.json_bytes as usize;
         let identity = parameters.tls.then(Identity::new).transpose()?;
         let tls = identity.as_ref().map(Identity::server_config).transpose()?;
+        if let (Some(file), Some(identity)) = (&parameters.root, &identity) {
+            fs::write(file, identity.root()).with_context(|| format!("cannot write {}", file.display()))?;
+        }
         let (own, shared) = (parameters.own.clone(), Shared { placement, answered: answered.clone(), json_bytes, tls });
         let thread = Some(thread::spawn(move || S::serve(listener, own, shared)));
         Ok(Self {

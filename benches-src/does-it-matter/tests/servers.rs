@@ -44,9 +44,13 @@ fn free_port() -> u16 {
 
 impl Running {
     fn start(program: &str) -> Self {
+        Self::start_with(program, &[])
+    }
+
+    fn start_with(program: &str, further: &[&str]) -> Self {
         let port = free_port();
         let flags = ["--port", &port.to_string(), "--serve-seconds", "60", "--quiet"];
-        let mut child = Command::new(program).args(flags).spawn().unwrap();
+        let mut child = Command::new(program).args(flags).args(further).spawn().unwrap();
         let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(started.elapsed() < SOON, "{program} does not listen");
@@ -147,6 +151,39 @@ fn the_generator_loads_a_server_that_runs_already() {
         let seen = observe(&[LOAD], &["--address", &address, "--connections", "7", "--milliseconds", "50"]);
         assert!(seen.measures["rate"].values[0] > 0.);
         assert!(!seen.measures.contains_key("cpu_ns"), "nothing is read of a server elsewhere");
+    }
+}
+
+#[test]
+fn the_generator_trusts_the_certificate_that_a_server_wrote_and_no_other() {
+    for program in SERVERS {
+        let paths = ["its-own.der", "another.der"].map(|name| format!("{}/{name}", env!("CARGO_TARGET_TMPDIR")));
+        let paths = [0, 1].map(|at| paths[at].as_str());
+        let servers = paths.map(|path| Running::start_with(program, &["--tls", "true", "--root", path]));
+        let address = format!("127.0.0.1:{}", servers[0].port);
+        let flags = ["--address", &address, "--connections", "3", "--milliseconds", "50", "--root"];
+        let seen = observe(&[LOAD], &[&flags[..], &paths[..1]].concat());
+        assert!(seen.measures["rate"].values[0] > 0.);
+        let distrusted = run(&[LOAD], &[&flags[..], &paths[1..]].concat());
+        assert!(!distrusted.status.success());
+        let error = String::from_utf8_lossy(&distrusted.stderr).into_owned();
+        assert!(error.contains("certificate"), "{error}");
+        let plain = run(&[program], &["--root", paths[0]]);
+        assert!(String::from_utf8_lossy(&plain.stderr).contains("needs --tls true"));
+    }
+    let nowhere = run(&[LOAD], &["--root", "/nonexistent"]);
+    assert!(String::from_utf8_lossy(&nowhere.stderr).contains("cannot read /nonexistent"));
+}
+
+#[test]
+fn a_connection_that_waits_holds_no_buffers_if_they_are_lent() {
+    for program in [SERVERS[0], SERVERS[2]] {
+        let [lent, own] = ["lent", "own"].map(|buffers| {
+            let flags = ["--buffers", buffers, "--connections", "5", "--idle", "100", "--milliseconds", "40"];
+            observe(&[program], &flags).measures["user_memory_bytes"].values[0]
+        });
+        // The order lies in one of them, and the answer in the other.
+        assert!(own - lent > 8_000., "{program}: {lent} and {own} bytes");
     }
 }
 

@@ -1,10 +1,12 @@
 //! One operation: one request to a server that runs already: the load generator by itself.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use does_it_matter::generator::Generator;
 use does_it_matter::phases::{self, Phases, Results, Watch};
@@ -17,6 +19,10 @@ struct Parameters {
     /// Where the server listens
     #[arg(long, default_value = "127.0.0.1:8080")]
     address: SocketAddr,
+    /// A file with the certificate to trust (DER), as a server writes it with --root: connections are encrypted then
+    #[arg(long)]
+    #[serde(skip)]
+    root: Option<PathBuf>,
     #[command(flatten)]
     #[serde(flatten)]
     phases: Phases,
@@ -54,8 +60,9 @@ impl Once for Loading {
     }
 
     fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
-        let Parameters { address, phases } = &self.parameters;
-        self.results = phases::run(&mut self.generator, &Elsewhere, phases, *address, None)?;
+        let Parameters { address, root, phases } = &self.parameters;
+        let root = root.as_deref().map(certificate).transpose()?;
+        self.results = phases::run(&mut self.generator, &Elsewhere, phases, *address, root)?;
         self.results.doubt_a_busy_generator()?;
         Ok(self.results.measures.clone())
     }
@@ -67,6 +74,10 @@ impl Once for Loading {
     fn unavailable(&self) -> BTreeMap<String, String> {
         self.results.unavailable.clone()
     }
+}
+
+fn certificate(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
 fn main() -> ExitCode {

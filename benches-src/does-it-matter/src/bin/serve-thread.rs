@@ -7,7 +7,7 @@ use std::thread;
 
 use anyhow::Result;
 use clap::Args;
-use does_it_matter::http::Exchange;
+use does_it_matter::http::{Buffers, Stock, WAITING_ROOM};
 use does_it_matter::serving::{Answered, Serve, Shared};
 use rustls::{ServerConnection, StreamOwned};
 use serde::Serialize;
@@ -19,21 +19,27 @@ struct Own {
     /// The stack of each connection's thread
     #[arg(long, default_value_t = 256 << 10)]
     stack_bytes: usize,
+    /// Whose buffers requests and answers are put into
+    #[arg(long, value_enum, default_value_t = Buffers::Lent)]
+    buffers: Buffers,
 }
 
 impl Serve for ServeThread {
     type Own = Own;
 
     fn serve(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+        let of_all = Stock::default();
         loop {
             let (stream, _) = listener.accept()?;
             stream.set_nodelay(true)?;
-            let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
+            let (stock, answered, tls) = (own.buffers.stock(&of_all), shared.answered.clone(), shared.tls.clone());
             // What ends one connection, an error too, is of no concern to the others.
             thread::Builder::new().stack_size(own.stack_bytes).spawn(move || -> Result<()> {
                 match tls {
-                    None => converse(stream, &answered)?,
-                    Some(config) => converse(StreamOwned::new(ServerConnection::new(config)?, stream), &answered)?,
+                    None => converse(stream, &stock, &answered)?,
+                    Some(config) => {
+                        converse(StreamOwned::new(ServerConnection::new(config)?, stream), &stock, &answered)?
+                    }
                 }
                 Ok(())
             })?;
@@ -41,21 +47,29 @@ impl Serve for ServeThread {
     }
 }
 
-fn converse(mut stream: impl Read + Write, answered: &Answered) -> io::Result<()> {
-    let mut exchange = Exchange::default();
+fn converse(mut stream: impl Read + Write, stock: &Stock, answered: &Answered) -> io::Result<()> {
+    let mut begin = [0; WAITING_ROOM];
     loop {
-        while let Some(answer) = exchange.answer() {
-            if answer.served {
-                answered.one();
-            }
-            stream.write_all(answer.bytes)?;
-            if answer.last {
-                return Ok(());
-            }
+        let bytes = stream.read(&mut begin)?;
+        if bytes == 0 {
+            return Ok(());
         }
-        match stream.read(exchange.room())? {
-            0 => return Ok(()),
-            bytes => exchange.came(bytes),
+        let mut exchange = stock.lend(&begin[..bytes]);
+        while !exchange.is_empty() {
+            if let Some(answer) = exchange.answer() {
+                if answer.served {
+                    answered.one();
+                }
+                stream.write_all(answer.bytes)?;
+                if answer.last {
+                    return Ok(());
+                }
+            } else {
+                match stream.read(exchange.room())? {
+                    0 => return Ok(()),
+                    bytes => exchange.came(bytes),
+                }
+            }
         }
     }
 }

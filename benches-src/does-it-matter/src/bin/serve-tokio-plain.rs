@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use does_it_matter::http::Exchange;
+use does_it_matter::http::{Buffers, Stock, WAITING_ROOM};
 use does_it_matter::serving::{Answered, Serve, Shared};
 use runtime::Flavor;
 use serde::Serialize;
@@ -20,6 +20,9 @@ struct Own {
     /// Which of tokio's runtimes
     #[arg(long, value_enum, default_value_t = Flavor::Current)]
     runtime: Flavor,
+    /// Whose buffers requests and answers are put into
+    #[arg(long, value_enum, default_value_t = Buffers::Lent)]
+    buffers: Buffers,
 }
 
 impl Serve for ServeTokioPlain {
@@ -29,15 +32,18 @@ impl Serve for ServeTokioPlain {
         listener.set_nonblocking(true)?;
         own.runtime.start(shared.placement)?.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
+            let of_all = Stock::default();
             loop {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;
-                let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
+                let (stock, answered, tls) = (own.buffers.stock(&of_all), shared.answered.clone(), shared.tls.clone());
                 // What ends one connection, an error too, is of no concern to the others.
                 tokio::spawn(async move {
                     match tls {
-                        None => converse(stream, &answered).await,
-                        Some(config) => converse(TlsAcceptor::from(config).accept(stream).await?, &answered).await,
+                        None => converse(stream, &stock, &answered).await,
+                        Some(config) => {
+                            converse(TlsAcceptor::from(config).accept(stream).await?, &stock, &answered).await
+                        }
                     }
                 });
             }
@@ -45,23 +51,35 @@ impl Serve for ServeTokioPlain {
     }
 }
 
-async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, answered: &Answered) -> io::Result<()> {
-    let mut exchange = Exchange::default();
+async fn converse(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    stock: &Stock,
+    answered: &Answered,
+) -> io::Result<()> {
+    let mut begin = [0; WAITING_ROOM];
     loop {
-        while let Some(answer) = exchange.answer() {
-            if answer.served {
-                answered.one();
-            }
-            stream.write_all(answer.bytes).await?;
-            // Of a socket this does nothing; TLS may still hold a part of what it was given.
-            stream.flush().await?;
-            if answer.last {
-                return Ok(());
-            }
+        let bytes = stream.read(&mut begin).await?;
+        if bytes == 0 {
+            return Ok(());
         }
-        match stream.read(exchange.room()).await? {
-            0 => return Ok(()),
-            bytes => exchange.came(bytes),
+        let mut exchange = stock.lend(&begin[..bytes]);
+        while !exchange.is_empty() {
+            if let Some(answer) = exchange.answer() {
+                if answer.served {
+                    answered.one();
+                }
+                stream.write_all(answer.bytes).await?;
+                // Of a socket this does nothing; TLS may still hold a part of what it was given.
+                stream.flush().await?;
+                if answer.last {
+                    return Ok(());
+                }
+            } else {
+                match stream.read(exchange.room()).await? {
+                    0 => return Ok(()),
+                    bytes => exchange.came(bytes),
+                }
+            }
         }
     }
 }
