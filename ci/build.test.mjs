@@ -65,6 +65,13 @@ test('unknown settings stop the build before anything is measured', () => {
   }
 });
 
+test('the book can be built with the numbers of every machine, also of one whose records are older than the plans', () => {
+  for (const show of readdirSync(join(checkout, 'data/machines')).filter((name) => name !== 'reference')) {
+    const { status, output } = build(checkout, { effort: 'never', show });
+    assert.equal(status, 0, `${show}\n${output}`);
+  }
+});
+
 test('every command that the book or the README shows can be run', () => {
   const { site } = build(checkout, { effort: 'never', show: 'reference' });
   const commands = new Set();

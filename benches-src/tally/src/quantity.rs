@@ -43,7 +43,7 @@ pub struct Quantity {
 /// Why there is no number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Missing {
-    /// A short word for a box: `not measured`, `unavailable`, `failed`, `full only`, `test run`.
+    /// A short word for a box: `not measured`, `unavailable`, `failed`, `full only`, `older plan`, `test run`.
     pub word: &'static str,
     /// The reason, and where there is one the cure.
     pub reason: String,
@@ -97,7 +97,7 @@ impl Record {
 
     /// The same without regard to effort, for what decides about rounds and is never printed.
     pub fn evaluate_any_effort(&self, expression: &Expression) -> Result<Measured> {
-        let rounds = match self.rounds_with(expression)? {
+        let rounds = match self.rounds_with(expression) {
             Ok(rounds) => rounds,
             Err(missing) => return Ok(Err(missing)),
         };
@@ -120,31 +120,30 @@ impl Record {
     }
 
     /// The complete rounds in which every cell of the expression was measured.
-    fn rounds_with(&self, expression: &Expression) -> Result<Result<Vec<Vec<&Run>>, Missing>> {
+    fn rounds_with(&self, expression: &Expression) -> Result<Vec<Vec<&Run>>, Missing> {
         let mut rounds: Vec<Vec<&Run>> = self.complete_rounds().into_iter().map(|(_, runs)| runs).collect();
         for leaf in expression.leaves() {
             let index = self.index(leaf)?;
-            let Some(index) = index else {
-                return Ok(Err(Missing::new("full only", "it is measured with effort = full")));
-            };
             let measured = |runs: &Vec<&Run>| runs[index].observation.as_ref().is_some_and(|seen| !is_empty(seen));
             let before = rounds.len();
             rounds.retain(measured);
             if rounds.is_empty() {
-                return Ok(Err(self.why_not(index, before)));
+                return Err(self.why_not(index, before));
             }
         }
-        Ok(Ok(rounds))
+        Ok(rounds)
     }
 
-    /// The index of the cell that a selector means; none if another effort of the same plan would have measured it.
-    fn index(&self, leaf: &Selector) -> Result<Option<usize>> {
+    /// The index of the cell that a selector means. Whether the plan has it at all is asked of the plan, before any record is opened: what
+    /// a record lacks, another effort would have measured, or a plan that has changed since.
+    fn index(&self, leaf: &Selector) -> Result<usize, Missing> {
         let cells = &self.header.cells;
         match select(cells, leaf) {
-            Ok(cell) => Ok(cells.iter().position(|own| own == cell)),
-            Err(error) if self.header.effort == Effort::Full || error.to_string().contains("could mean") => Err(error),
-            // Whether the plan has it at all is asked of the plan, before any record is opened.
-            Err(_) => Ok(None),
+            Ok(cell) => Ok(cells.iter().position(|own| own == cell).expect("it is one of them")),
+            Err(error) if self.header.effort == Effort::Full || error.to_string().contains("could mean") => {
+                Err(Missing::new("older plan", format!("the plan had no cell {leaf} when this was measured")))
+            }
+            Err(_) => Err(Missing::new("full only", "it is measured with effort = full")),
         }
     }
 
@@ -174,7 +173,7 @@ impl Record {
                 Ok(Series { unit: Unit::Ratio, values: Values::Constant(*number), floor: 0.0 })
             }
             Expression::Leaf(leaf) => {
-                let index = self.index(leaf)?.expect("cells that are missing were found out before");
+                let index = self.index(leaf).expect("cells that are missing were found out before");
                 let seen = rounds.iter().map(|runs| runs[index].observation.as_ref().expect("checked for every round"));
                 per_round(seen, &leaf.measure, self.noise_floor(&leaf.measure).unwrap_or(0.0))
             }
@@ -480,7 +479,13 @@ mod tests {
         assert_eq!(missing.word, "full only");
         assert_eq!(evaluate(&record, "somebody").unwrap_err().word, "full only", "whole programs are full only too");
         let full = Record { header: Header { effort: Effort::Full, ..record.header.clone() }, ..record.clone() };
-        assert!(full.evaluate(&Expression::parse("nobody").unwrap()).is_err(), "a mistake is no missing number");
+        let missing = evaluate(&full, "nobody").unwrap_err();
+        assert_eq!(
+            (missing.word, missing.reason.as_str()),
+            ("older plan", "the plan had no cell nobody when this was measured")
+        );
+        let seconds = Expression::parse("a * b").unwrap();
+        assert!(full.evaluate(&seconds).is_err(), "a mistake is no missing number");
 
         let mut failed = drifting();
         for run in failed.runs.iter_mut().filter(|run| run.cell == 1) {
