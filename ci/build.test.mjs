@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { build, copyOfCheckout, pages } from './site.mjs';
@@ -66,7 +66,11 @@ test('unknown settings stop the build before anything is measured', () => {
 });
 
 test('the book can be built with the numbers of every machine, also of one whose records are older than the plans', () => {
-  for (const show of readdirSync(join(checkout, 'data/machines')).filter((name) => name !== 'reference')) {
+  const machines = join(checkout, 'data/machines');
+  // Those of the reference machine are shown by the tests that follow.
+  const others = readdirSync(machines).filter((name) => !['reference', readlinkSync(join(machines, 'reference'))].includes(name));
+  assert.ok(others.length > 0);
+  for (const show of others) {
     const { status, output } = build(checkout, { effort: 'never', show });
     assert.equal(status, 0, `${show}\n${output}`);
   }
