@@ -408,8 +408,22 @@ impl Experiment {
     }
 }
 
-/// The one cell that a selector means. One that names no condition means the cell without any, wherever there is one.
+/// The one cell that a selector means.
 pub fn select<'a>(cells: &'a [Cell], selector: &Selector) -> Result<&'a Cell> {
+    let found = matching(cells, selector);
+    let list = |cells: Vec<&Cell>| cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match found[..] {
+        [one] => Ok(one),
+        [] => bail!(
+            "there is no cell {selector}; there are: {}",
+            list(cells.iter().filter(|cell| cell.program == selector.name).collect())
+        ),
+        _ => bail!("{selector} could mean any of: {}", list(found)),
+    }
+}
+
+/// All cells that a selector could mean. One that names no condition means those without any, wherever there are such.
+pub fn matching<'a>(cells: &'a [Cell], selector: &Selector) -> Vec<&'a Cell> {
     let matches = |cell: &&Cell| {
         let wanted = |(name, value): &(Option<String>, String)| match name {
             Some(name) => cell.parameters.get(name).is_some_and(|own| crate::cell::plain(own) == *value),
@@ -422,15 +436,7 @@ pub fn select<'a>(cells: &'a [Cell], selector: &Selector) -> Result<&'a Cell> {
     if selector.condition().is_none() && found.iter().any(|cell| cell.condition.is_none()) {
         found.retain(|cell| cell.condition.is_none());
     }
-    let list = |cells: Vec<&Cell>| cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    match found[..] {
-        [one] => Ok(one),
-        [] => bail!(
-            "there is no cell {selector}; there are: {}",
-            list(cells.iter().filter(|cell| cell.program == selector.name).collect())
-        ),
-        _ => bail!("{selector} could mean any of: {}", list(found)),
-    }
+    found
 }
 
 /// All plans, in the order of the chapters' names.

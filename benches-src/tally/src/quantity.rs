@@ -11,7 +11,7 @@ use observation::{Histogram, Observation, Window};
 use crate::counted::Count;
 use crate::expression::{Expression, Operator, Selector};
 use crate::ledger;
-use crate::plan::select;
+use crate::plan::matching;
 use crate::published::Published;
 use crate::record::{Effort, Record, Run};
 use crate::statistics::{self, Estimate};
@@ -138,12 +138,12 @@ impl Record {
     /// a record lacks, another effort would have measured, or a plan that has changed since.
     fn index(&self, leaf: &Selector) -> Result<usize, Missing> {
         let cells = &self.header.cells;
-        match select(cells, leaf) {
-            Ok(cell) => Ok(cells.iter().position(|own| own == cell).expect("it is one of them")),
-            Err(error) if self.header.effort == Effort::Full || error.to_string().contains("could mean") => {
-                Err(Missing::new("older plan", format!("the plan had no cell {leaf} when this was measured")))
+        match matching(cells, leaf)[..] {
+            [one] => Ok(cells.iter().position(|own| own == one).expect("it is one of them")),
+            [] if self.header.effort != Effort::Full => {
+                Err(Missing::new("full only", "it is measured with effort = full"))
             }
-            Err(_) => Err(Missing::new("full only", "it is measured with effort = full")),
+            _ => Err(Missing::new("older plan", format!("the plan had no cell {leaf} when this was measured"))),
         }
     }
 
