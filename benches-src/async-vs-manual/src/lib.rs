@@ -57,6 +57,13 @@ impl<S: Serve> Repeat for Requests<S> {
         Ok(())
     }
 
+    fn counts(&self) -> BTreeMap<String, u64> {
+        let counts = self.network.counts().by_name();
+        let calls = CALLS.map(|(call, _)| (call.to_owned(), counts[call]));
+        let all = calls.iter().map(|(_, times)| times).sum();
+        calls.into_iter().chain([("network_calls".to_owned(), all)]).collect()
+    }
+
     fn finish(self) -> Result<u64> {
         let counts = self.network.counts().by_name();
         check(&counts, self.laps)?;

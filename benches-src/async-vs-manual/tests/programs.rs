@@ -29,6 +29,10 @@ const SERVERS: [&str; 17] = [
     env!("CARGO_BIN_EXE_box-arc"),
 ];
 
+/// Those that 256 requests need.
+const CALLS: [(&str, u64); 6] =
+    [("register", 257), ("unregister", 257), ("poll", 258), ("accept", 512), ("read", 512), ("write", 512)];
+
 fn count(server: &str) -> BTreeMap<String, f64> {
     let seen = observe(&[env!("CARGO_BIN_EXE_count-calls")], &["--server", server]);
     seen.measures.into_iter().map(|(name, measure)| (name, measure.values[0])).collect()
@@ -45,6 +49,11 @@ fn every_server_answers_every_request_whatever_is_added() {
             let flags = [&added[..], &["--iters", "3", "--warmups", "2", "--placement", "one-cpu"]].concat();
             let seen = observe(&[program], &flags);
             assert_eq!(seen.samples[0].operations, 3 * 256, "{program} {flags:?}");
+            let counted = seen.whole_run.unwrap().counters;
+            for (call, times) in CALLS {
+                assert_eq!(counted[call], 5 * times, "{program} {flags:?}: {call}");
+            }
+            assert_eq!(counted["network_calls"], 5 * 2308, "{program} {flags:?}");
         }
     }
 }
@@ -53,16 +62,8 @@ fn every_server_answers_every_request_whatever_is_added() {
 fn every_server_makes_the_same_calls() {
     for program in SERVERS {
         let counts = count(name(program));
-        let calls = [
-            ("register", 257.),
-            ("unregister", 257.),
-            ("poll", 258.),
-            ("accept", 512.),
-            ("read", 512.),
-            ("write", 512.),
-        ];
-        for (call, times) in calls {
-            assert_eq!(counts[call], times, "{program}: {call}");
+        for (call, times) in CALLS {
+            assert_eq!(counts[call], times as f64, "{program}: {call}");
         }
         assert_eq!(counts["answered"], 256., "{program}");
     }

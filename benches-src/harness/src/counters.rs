@@ -25,6 +25,12 @@ impl Counters {
     }
 }
 
+impl From<BTreeMap<String, u64>> for Counters {
+    fn from(counters: BTreeMap<String, u64>) -> Self {
+        Self(counters)
+    }
+}
+
 /// At which end of a sample counters are read.
 #[derive(Clone, Copy)]
 pub enum Edge {

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::clock::{self, Instruments, Laps};
 use crate::command_line::{CommandLine, HarnessFlags};
+use crate::counters::Counters;
 use crate::resources::{Unavailable, raise_descriptor_limit};
 use crate::{Placement, counters, report, sampling};
 
@@ -26,6 +27,12 @@ pub trait Repeat: Sized {
 
     /// Does the laps: `for _ in laps { … }`. The clock runs from the loop's beginning to its end.
     fn run(&mut self, laps: Laps) -> Result<()>;
+
+    /// What those who do the operations have counted until now beside them, by name. Outside the clock; how far each has moved in all laps
+    /// together stands in the observation's `whole_run`.
+    fn counts(&self) -> BTreeMap<String, u64> {
+        BTreeMap::new()
+    }
 
     /// Takes everything down and says how many operations were done in all laps together, as counted by those who did
     /// them. Outside the clock; the harness compares the count with the laps it asked for.
@@ -67,10 +74,10 @@ fn measure<R: Repeat>(
 
     let mut subject = R::set_up(parameters, flags.placement)?;
     let per_lap = subject.operations_per_lap();
-    let before = (counters::migrations(), (instruments.now)());
+    let before = Moment::now(&subject, instruments);
     let sampled = sampling::take(&mut subject, flags, instruments)?;
     let asked = sampled.laps * per_lap;
-    note_whole_run(observation, before, (instruments.now)(), asked);
+    note_whole_run(observation, before, Moment::now(&subject, instruments), asked);
     flags.run_command()?;
     let done = subject.finish()?;
     ensure!(done == asked, "{asked} operations were asked for and {done} were done");
@@ -98,14 +105,27 @@ fn note_clock(observation: &mut Observation, resolution_ns: f64, cost_ns: f64) {
     observation.measures.insert("clock_cost".to_owned(), ns(cost_ns));
 }
 
-fn note_whole_run(observation: &mut Observation, before: (Result<u64, String>, u64), now: u64, operations: u64) {
-    let (migrations_before, start) = before;
-    let mut counters = BTreeMap::new();
-    match migrations_before.and_then(|before| Ok(counters::migrations()? - before)) {
+/// What is known at either end of all laps.
+struct Moment {
+    at_ns: u64,
+    migrations: Result<u64, String>,
+    counts: Counters,
+}
+
+impl Moment {
+    fn now<R: Repeat>(subject: &R, instruments: Instruments) -> Self {
+        let (migrations, counts) = (counters::migrations(), subject.counts().into());
+        Self { at_ns: (instruments.now)(), migrations, counts }
+    }
+}
+
+fn note_whole_run(observation: &mut Observation, begin: Moment, end: Moment, operations: u64) {
+    let mut counters = end.counts.since(&begin.counts);
+    match begin.migrations.and_then(|before| Ok(end.migrations? - before)) {
         Ok(moved) => drop(counters.insert("migrations".to_owned(), moved)),
         Err(reason) => drop(observation.unavailable.insert("migrations".to_owned(), reason)),
     }
-    observation.whole_run = Some(Window { operations, elapsed_ns: now - start, counters });
+    observation.whole_run = Some(Window { operations, elapsed_ns: end.at_ns - begin.at_ns, counters });
 }
 
 impl Unavailable {

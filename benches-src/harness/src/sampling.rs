@@ -140,6 +140,7 @@ impl Drop for Silenced {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::collections::BTreeMap;
 
     use anyhow::ensure;
 
@@ -202,6 +203,10 @@ mod tests {
             Ok(())
         }
 
+        fn counts(&self) -> BTreeMap<String, u64> {
+            [("calls".to_owned(), 1000 + 2 * self.done)].into()
+        }
+
         fn finish(self) -> Result<u64> {
             Ok(self.done)
         }
@@ -251,6 +256,15 @@ mod tests {
         assert_eq!(sampled.single_laps.unwrap().buckets, [(500, 40)], "five operations of 100 ns, forty times");
         assert_eq!((sampled.samples[0].operations, sampled.samples[0].elapsed_ns), (200, 20_000));
         assert_eq!((sampled.laps * 5, subject.done), (210, 210));
+    }
+
+    #[test]
+    fn what_a_program_counts_itself_is_that_of_all_laps_together() {
+        let flags = flags(&["--iters", "3", "--warmups", "2"]);
+        let seen = crate::repeat::observe::<Known>("test/known", &Nothing {}, &flags, VIRTUAL).unwrap();
+        let whole_run = seen.whole_run.unwrap();
+        assert_eq!((whole_run.operations, whole_run.counters["calls"]), (25, 50), "what the set-up counted is in none");
+        assert!(!seen.samples[0].counters.contains_key("calls"));
     }
 
     /// A lap of five operations takes 100 ns of its own and 40 that are none of its business.

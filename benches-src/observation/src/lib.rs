@@ -28,7 +28,8 @@ pub struct Observation {
     /// A sleep before the set-up: what the system-wide counters did while this program did nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_window: Option<Window>,
-    /// From the end of the set-up to the last sample, warm-up included; holds the counters that are too dear to read per sample.
+    /// From the end of the set-up to the last sample, warm-up included; holds the counters that are too dear to read per sample, and
+    /// what the program itself has counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_run: Option<Window>,
     /// What could not be measured or counted, and why. `elapsed` here means that the cell as a whole could not be run.

@@ -81,18 +81,24 @@ pub struct Row {
 /// A measure and the head of its column.
 type Column = (&'static str, &'static str);
 
-/// The measures of a row beside its time. What counts the whole system has a column only where a cell moves it.
+/// The measures of a row beside its time. What counts the whole system, or only some programs count, has a column only where a cell
+/// moves it.
 const COUNTERS: &[Column] = &[
     ("voluntary_switches", "voluntary switches"),
     ("involuntary_switches", "involuntary switches"),
     ("user_ns", "CPU, user"),
     ("system_ns", "CPU, system"),
     ("migrations", "migrations"),
+    ("network_calls", "calls to the network"),
     ("system_idle_entries", "idle entries, system"),
     ("system_rescheduling_interrupts", "rescheduling interrupts, system"),
     ("system_function_call_interrupts", "function-call interrupts, system"),
     ("system_steal_ticks", "steal ticks, system"),
 ];
+
+fn is_left_out_where_nothing_moves_it(counter: &str) -> bool {
+    is_system_wide(counter) || counter == "network_calls"
+}
 
 /// The same where single laps were timed.
 const QUANTILES: &[Column] = &[
@@ -196,8 +202,9 @@ impl Columns {
         let moves = |row: &&Row, index: usize| {
             row.counters[index].as_ref().is_ok_and(|quantity| quantity.estimate.median >= LEAST)
         };
-        let is_shown =
-            |(index, (name, _)): &(usize, Column)| !is_system_wide(name) || rows.iter().any(|row| moves(row, *index));
+        let is_shown = |(index, (name, _)): &(usize, Column)| {
+            !is_left_out_where_nothing_moves_it(name) || rows.iter().any(|row| moves(row, *index))
+        };
         Ok(Self {
             scale: scale_of(rows.iter().map(|row| &row.main)),
             beyond: rows.iter().any(|row| row.beyond.is_some()),
