@@ -76,6 +76,10 @@ impl Current {
         for file in ["harness/Cargo.toml", &manifest] {
             beneath.insert(file.to_owned(), hash_file(&benches.join(file))?);
         }
+        let build = format!("{chapter}/build.rs");
+        if benches.join(&build).is_file() {
+            beneath.insert(build.clone(), hash_file(&benches.join(build))?);
+        }
         let workspace = fs::read_to_string(benches.join("Cargo.toml")).context("cannot read benches-src/Cargo.toml")?;
         let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
         let dependencies = Dependencies::of(chapter, &workspace, &lock)?;
