@@ -1,0 +1,183 @@
+//! The calculator on a page: worked cases, how each number is computed, and from which inputs.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use super::{Line, Printer, QUESTION, plural, shown, worded};
+use crate::calculator::{Answer, At, Kept, Output, Value, Who};
+use crate::escape::{html, identifier};
+use crate::quantity::Missing;
+use crate::render;
+
+impl Printer<'_> {
+    pub(super) fn page(&self) -> Result<String> {
+        let live = self.live()?;
+        let mut out = "<figure class=\"calculator\" id=\"calculator\" data-chart=\"calculator\" data-explore=\"Set your own numbers\" "
+            .to_owned();
+        out += &format!("data-live=\"{live}\">\n{}", self.states()?);
+        let heads = self.cases.iter().map(|case| {
+            let set = html(&self.signals(case)?.to_string());
+            let (id, name) = (identifier(&case.name), html(&case.name));
+            Ok(format!("<th scope=\"col\" id=\"calculator-{id}\" data-set=\"{set}\">{name}</th>"))
+        });
+        out += &format!(
+            "<div class=\"wide\" tabindex=\"0\">\n<table>\n<caption><span>Worked cases. What describes them is assumed, what is computed \
+             stands on records: {}.</span></caption>\n<thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{}</tr>\n</thead>\n",
+            html(self.view.machine.name()),
+            heads.collect::<Result<String>>()?
+        );
+        out += &format!("<tbody>\n{}</tbody>\n<tbody>\n{}</tbody>\n", self.description_rows()?, self.output_rows()?);
+        out += "</table>\n</div>\n";
+        out += &format!("<figcaption>{}</figcaption>\n</figure>\n", self.rule()?);
+        Ok(out + &self.formulas()? + &self.input_table()?)
+    }
+
+    /// What the answer to the question means.
+    fn rule(&self) -> Result<String> {
+        let mut rules = Vec::new();
+        for output in &self.data.outputs {
+            let Some(bound) = &output.bound else { continue };
+            let at = if bound.at == At::Most { "at most" } else { "at least" };
+            rules.push(format!("{} is {at} {}", output.label, bound.label));
+        }
+        Ok(html(&format!(
+            "A thread per connection would do, by this rule, where these hold over their whole intervals: {}. What breaks one is marked; \
+             the live view has a mark at each of these bounds.",
+            rules.join("; ")
+        )))
+    }
+
+    /// What must be known about how fresh the records are, and which are missing.
+    fn states(&self) -> Result<String> {
+        let mut out = String::new();
+        let options = self.data.inputs.iter().flat_map(|input| &input.options);
+        let names: BTreeSet<&str> = options.map(|option| option.experiment.as_str()).collect();
+        for name in names {
+            let (plan, experiment) = self.view.plans.experiment(name)?;
+            let note = match self.view.kept(plan, experiment)?.as_ref() {
+                Ok((_, freshness)) => render::freshness(freshness, experiment),
+                Err(missing) => Some(missing.clone()),
+            };
+            if let Some(note) = note {
+                out += &render::boxed(&Missing::new(note.word, format!("{name}: {}", note.reason)));
+            }
+        }
+        Ok(out)
+    }
+
+    /// What describes the cases, a row each.
+    fn description_rows(&self) -> Result<String> {
+        let mut out = String::new();
+        for setting in &self.data.settings {
+            let number = |case| Ok(format!("<td>{}</td>", html(&worded(setting, self.data.set(case, setting)?))));
+            out += &row(setting.short(), self.cases.iter().map(number).collect::<Result<String>>()?);
+        }
+        for input in self.data.inputs.iter().filter(|input| input.options.len() > 1) {
+            let word = |case| Ok(format!("<td>{}</td>", html(&self.data.chosen(case, input)?.label)));
+            out += &row(&input.label, self.cases.iter().map(word).collect::<Result<String>>()?);
+        }
+        Ok(out)
+    }
+
+    /// What is computed for them: a row for threads and one for tasks, or one for what threads take beyond tasks.
+    fn output_rows(&self) -> Result<String> {
+        let cases: Vec<Vec<Line>> = self.cases.iter().map(|case| self.lines(case)).collect::<Result<_>>()?;
+        let mut out = String::new();
+        for (index, output) in self.data.outputs.iter().enumerate() {
+            for (nth, who) in output.whose().iter().enumerate() {
+                let cells: String = cases.iter().map(|lines| cell(output, &lines[index].values[nth])).collect();
+                let label = html(&output.label);
+                out += &match (who, nth) {
+                    (Who::Extra, _) => row(&output.label, cells),
+                    (_, 0) => format!(
+                        "<tr><th scope=\"rowgroup\" rowspan=\"2\">{label}</th><th scope=\"row\">{}</th>{cells}</tr>\n",
+                        plural(*who)
+                    ),
+                    _ => format!("<tr class=\"second\"><th scope=\"row\">{}</th>{cells}</tr>\n", plural(*who)),
+                };
+            }
+        }
+        let answer = |case| {
+            let answer = self.data.answer(self.view, case)?;
+            Ok(format!("<td data-answer=\"{}\"><strong>{}</strong></td>", rank(&answer), html(&answer.words())))
+        };
+        Ok(out + &row(QUESTION, self.cases.iter().map(answer).collect::<Result<String>>()?))
+    }
+
+    fn formulas(&self) -> Result<String> {
+        let mut out = "<div class=\"wide\" tabindex=\"0\">\n<table class=\"formulas\">\n<caption><span>How each is computed. An interval is \
+                       the input’s, taken through the formula.</span></caption>\n<thead>\n<tr><th scope=\"col\">what</th>\
+                       <th scope=\"col\">formula</th></tr>\n</thead>\n<tbody>\n"
+            .to_owned();
+        for output in &self.data.outputs {
+            out += &format!(
+                "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                html(&output.label),
+                html(&self.formula(output)?)
+            );
+        }
+        Ok(out + "</tbody>\n</table>\n</div>\n")
+    }
+
+    fn input_table(&self) -> Result<String> {
+        let mut out = "<div class=\"wide\" tabindex=\"0\">\n<table class=\"inputs\">\n<caption><span>What is taken from records. A number leads \
+                       to its table.</span></caption>\n<thead>\n<tr><th scope=\"col\">input</th><th scope=\"col\">thread</th>\
+                       <th scope=\"col\">task</th><th scope=\"col\">what it is</th></tr>\n</thead>\n<tbody>\n"
+            .to_owned();
+        for input in &self.data.inputs {
+            for option in &input.options {
+                let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
+                let context = render::context(self.view, plan, experiment)?;
+                let number = |who| -> Result<String> {
+                    let anchor = render::anchor(plan, experiment);
+                    Ok(render::inline(&option.measured(self.view, who)?, &option.quantity(who)?, &anchor, &context))
+                };
+                out += &format!(
+                    "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span class=\"legend\">{}</span></td></tr>\n",
+                    html(&input.label),
+                    html(&option.label),
+                    number(Who::Thread)?,
+                    number(Who::Task)?,
+                    html(&option.note),
+                    html(&context)
+                );
+            }
+        }
+        out += "</tbody>\n</table>\n</div>\n";
+        Ok(out + "<p class=\"small\"><code class=\"command\">cargo tally calculator</code></p>\n")
+    }
+}
+
+/// A row of the table of cases.
+fn row(label: &str, cells: String) -> String {
+    format!("<tr><th scope=\"row\" colspan=\"2\">{}</th>{cells}</tr>\n", html(label))
+}
+
+fn cell(output: &Output, (who, value, kept): &(Who, Value, Option<Kept>)) -> String {
+    let marked = if *kept == Some(Kept::Broken) { " class=\"broken\"" } else { "" };
+    match value {
+        Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
+        Ok(estimate) => {
+            let (shown, interval) = shown(output.panel, estimate);
+            format!(
+                "<td{marked}><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data> <span class=\"interval\">{}</span></td>",
+                estimate.median,
+                output.name,
+                who.word(),
+                html(&shown),
+                html(&interval)
+            )
+        }
+    }
+}
+
+/// How the live view says the same answer: the worst of its rows.
+fn rank(answer: &Answer) -> u8 {
+    match answer {
+        Answer::Yes => 0,
+        Answer::Undecided(_) => 1,
+        Answer::Unknown(_) => 2,
+        Answer::No(_) => 3,
+    }
+}
