@@ -27,9 +27,15 @@ fn measures_once_and_then_only_what_has_changed() {
     assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n");
     assert!(!fake.print(&["table", "pair", "--form", "page"]).contains("stale"));
 
-    fake.write("benches-src/Cargo.lock", "[[package]]\nname = \"chapter\"\nversion = \"0.2.0\"\n");
-    assert!(fake.print(&["table", "pair", "--form", "page"]).contains("<strong>older</strong>"));
-    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n");
+    for (beneath, text) in [
+        ("Cargo.lock", "[[package]]\nname = \"chapter\"\nversion = \"0.2.0\"\n"),
+        ("harness/src/lib.rs", "//! Another clock.\n"),
+        ("chapter/build.rs", "fn main() {}\n"),
+    ] {
+        fake.write(&format!("benches-src/{beneath}"), text);
+        assert!(fake.print(&["table", "pair", "--form", "page"]).contains("<strong>older</strong>"), "{beneath}");
+        assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n", "{beneath}");
+    }
 }
 
 #[test]
