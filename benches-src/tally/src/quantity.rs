@@ -293,7 +293,7 @@ pub fn is_time(measure: &str) -> bool {
 }
 
 /// Whether a counter counts what the whole system does.
-pub fn is_system_wide(counter: &str) -> bool {
+fn is_system_wide(counter: &str) -> bool {
     counter.starts_with("system_") && counter != "system_ns"
 }
 

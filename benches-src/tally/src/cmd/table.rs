@@ -12,7 +12,7 @@ use crate::frame::{Frame, Inside, LEAST, planned_cells, without_number};
 use crate::measures::{Measures, scale_of};
 use crate::plan::Experiment;
 use crate::published::{Figure, Publication};
-use crate::quantity::{Measured, Missing, Quantity, is_system_wide, is_time};
+use crate::quantity::{Measured, Missing, Quantity, is_time};
 use crate::record::Record;
 use crate::render::{self, Form};
 use crate::view::View;
@@ -81,24 +81,23 @@ pub struct Row {
 /// A measure and the head of its column.
 type Column = (&'static str, &'static str);
 
-/// The measures of a row beside its time. What counts the whole system, or only some programs count, has a column only where a cell
-/// moves it.
+/// The measures of a row beside its time.
 const COUNTERS: &[Column] = &[
     ("voluntary_switches", "voluntary switches"),
     ("involuntary_switches", "involuntary switches"),
     ("user_ns", "CPU, user"),
     ("system_ns", "CPU, system"),
     ("migrations", "migrations"),
+];
+
+/// Those that have a column only where a cell moves them: what only some programs count, and what counts the whole system.
+const WHERE_MOVED: &[Column] = &[
     ("network_calls", "calls to the network"),
     ("system_idle_entries", "idle entries, system"),
     ("system_rescheduling_interrupts", "rescheduling interrupts, system"),
     ("system_function_call_interrupts", "function-call interrupts, system"),
     ("system_steal_ticks", "steal ticks, system"),
 ];
-
-fn is_left_out_where_nothing_moves_it(counter: &str) -> bool {
-    is_system_wide(counter) || counter == "network_calls"
-}
 
 /// The same where single laps were timed.
 const QUANTILES: &[Column] = &[
@@ -109,11 +108,11 @@ const QUANTILES: &[Column] = &[
     ("voluntary_switches", "voluntary switches"),
 ];
 
-fn beside_the_time(experiment: &Experiment) -> &'static [Column] {
+fn beside_the_time(experiment: &Experiment) -> Vec<Column> {
     match experiment.is_timed() {
-        false => &[],
-        true if experiment.histogram_laps.is_some() => QUANTILES,
-        true => COUNTERS,
+        false => Vec::new(),
+        true if experiment.histogram_laps.is_some() => QUANTILES.to_vec(),
+        true => [COUNTERS, WHERE_MOVED].concat(),
     }
 }
 
@@ -202,13 +201,13 @@ impl Columns {
         let moves = |row: &&Row, index: usize| {
             row.counters[index].as_ref().is_ok_and(|quantity| quantity.estimate.median >= LEAST)
         };
-        let is_shown = |(index, (name, _)): &(usize, Column)| {
-            !is_left_out_where_nothing_moves_it(name) || rows.iter().any(|row| moves(row, *index))
+        let is_shown = |(index, column): &(usize, Column)| {
+            !WHERE_MOVED.contains(column) || rows.iter().any(|row| moves(row, *index))
         };
         Ok(Self {
             scale: scale_of(rows.iter().map(|row| &row.main)),
             beyond: rows.iter().any(|row| row.beyond.is_some()),
-            measures: beside_the_time(experiment).iter().copied().enumerate().filter(is_shown).collect(),
+            measures: beside_the_time(experiment).into_iter().enumerate().filter(is_shown).collect(),
             published,
         })
     }
