@@ -24,11 +24,16 @@ pub trait Crowd: Sized {
     /// What a reader can vary of it.
     type Parameters: Args + Serialize + DeserializeOwned + Clone;
 
-    /// What one unit takes.
+    /// What one unit takes, as this program makes them by default.
     const NEEDS: Needs;
 
     /// How many units are added between two looks at the memory that is left.
     const STRIDE: u64 = 256;
+
+    /// What one unit takes at most with these parameters.
+    fn needs(_: &Self::Parameters) -> Needs {
+        Self::NEEDS
+    }
 
     /// Nobody yet.
     fn start(parameters: &Self::Parameters) -> Result<Self>;

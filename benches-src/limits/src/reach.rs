@@ -130,7 +130,7 @@ impl<C: Crowd> Once for Reach<C> {
 
     fn set_up(parameters: &Self::Parameters, _: Placement) -> Result<Self> {
         let Asked { bounds, own } = parameters;
-        let ceilings = ceilings(&Machine::read(&Roots::default()), &C::NEEDS);
+        let ceilings = ceilings(&Machine::read(&Roots::default()), &C::needs(own));
         if bounds.insist {
             allowed(&ceilings, bounds.most)?;
         }

@@ -78,6 +78,15 @@ fn what_each_takes_is_what_was_predicted_of_it() {
 }
 
 #[test]
+fn no_second_stack_takes_more_mappings_than_the_ceiling_was_predicted_with() {
+    let most: f64 = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap().trim().parse().unwrap();
+    for second_stack in ["none", "plain", "guarded"] {
+        let seen = observe(&[PTHREAD], &["--most", "1000", "--second-stack", second_stack]);
+        assert!(value(&seen, "predicted") * value(&seen, "mappings_each") < 1.01 * most, "{seen:?}");
+    }
+}
+
+#[test]
 fn without_being_asked_to_push_half_of_the_nearest_ceiling_is_the_end() {
     let command = format!("ulimit -n 424; exec {THREAD_BRIGADE} --json");
     let seen = seen(Command::new("sh").args(["-c", &command]).output().unwrap());

@@ -39,6 +39,16 @@ impl Crowd for Pthreads {
     type Parameters = Parameters;
     const NEEDS: Needs = Needs::PTHREAD;
 
+    fn needs(parameters: &Parameters) -> Needs {
+        let of_second_stack = match parameters.second_stack {
+            SecondStack::None => 0,
+            // It may join a neighbour, and then takes none.
+            SecondStack::Plain => 1,
+            SecondStack::Guarded => 2,
+        };
+        Needs { mappings: Self::NEEDS.mappings + of_second_stack, ..Self::NEEDS }
+    }
+
     fn start(parameters: &Parameters) -> Result<Self> {
         let mut attributes = MaybeUninit::uninit();
         // SAFETY: `init` writes attributes that are whole, `setstacksize` changes them; nobody else has them.
