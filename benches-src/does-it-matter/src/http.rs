@@ -3,7 +3,7 @@
 
 use std::io::Write;
 use std::mem::take;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -92,11 +92,15 @@ impl Stock {
     /// Lends buffers for what begins with these bytes.
     pub fn lend(&self, begin: &[u8]) -> Exchange<'_> {
         const SMALLEST_INPUT: usize = 8 << 10;
-        let mut buffers = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let mut buffers = self.pairs().pop().unwrap_or_default();
         let bytes = buffers.input.len().max(SMALLEST_INPUT).max(begin.len());
         buffers.input.resize(bytes, 0);
         buffers.input[..begin.len()].copy_from_slice(begin);
         Exchange { stock: self, buffers, filled: begin.len(), head: None }
+    }
+
+    fn pairs(&self) -> MutexGuard<'_, Vec<Pair>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,7 +115,7 @@ pub struct Exchange<'a> {
 
 impl Drop for Exchange<'_> {
     fn drop(&mut self) {
-        self.stock.0.lock().unwrap_or_else(PoisonError::into_inner).push(take(&mut self.buffers));
+        self.stock.pairs().push(take(&mut self.buffers));
     }
 }
 
@@ -302,7 +306,7 @@ mod tests {
         first.room().fill(b'x');
         drop((second, first));
         assert!(all.lend(b"").room().ends_with(b"x"), "the first was given back last");
-        assert_eq!(all.0.lock().unwrap().len(), 2);
+        assert_eq!(all.pairs().len(), 2);
         assert!(own.lend(b"").room().ends_with(b"\0"), "nobody has used these");
     }
 
