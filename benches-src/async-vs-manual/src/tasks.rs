@@ -148,13 +148,13 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
                 // Who is woken meanwhile waits for the next turn, so that no task keeps the others waiting.
                 let mut turn = ready.first.replace(END);
                 if turn == END {
-                    if ANY_WOKEN.load(Relaxed) {
-                        self.take_woken(ready);
-                    } else if self.free.len() == TASKS {
-                        break;
-                    } else {
-                        wait();
+                    if ANY_WOKEN.load(Relaxed) && self.take_woken(ready) {
+                        continue;
                     }
+                    if self.free.len() == TASKS {
+                        break;
+                    }
+                    wait();
                     continue;
                 }
                 while let Some(index) = ready.take(&mut turn) {
@@ -180,11 +180,14 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
         index
     }
 
+    /// Whether there was one; what stands there may all be another executor's.
     #[cold]
-    fn take_woken(&mut self, ready: &Ready) {
+    fn take_woken(&mut self, ready: &Ready) -> bool {
         let mut lists = WOKEN.lock().expect(UNPOISONED);
-        lists.get_mut(&self.id).into_iter().flat_map(|woken| woken.drain(..)).for_each(|index| ready.push(index));
+        let own = lists.get_mut(&self.id).map(std::mem::take).unwrap_or_default();
+        own.iter().for_each(|index| ready.push(*index));
         ANY_WOKEN.store(lists.values().any(|woken| !woken.is_empty()), Relaxed);
+        !own.is_empty()
     }
 }
 

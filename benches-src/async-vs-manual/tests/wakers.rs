@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::future::{Future, Ready, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::thread;
 
@@ -102,6 +103,37 @@ fn a_waker_of_another_executor_wakes_nobody_here() {
         }
     });
     assert_eq!((turns.get(), polls.get()), (3, 2), "only its own waker let it go on");
+}
+
+#[test]
+fn what_is_woken_of_an_executor_on_another_thread_keeps_nobody_here_busy() {
+    let (sends_waker, receives_waker) = mpsc::channel();
+    let (sends_end, receives_end) = mpsc::channel();
+    let elsewhere = thread::spawn(move || {
+        let (kept, told) = (Rc::<RefCell<Option<Waker>>>::default(), Rc::<Cell<bool>>::default());
+        let mut tasks = Boxes::new(Embedded);
+        tasks.spawn(waits(kept.clone(), told.clone()));
+        tasks.run(nothing_arrives, nothing_is_made, || {
+            sends_waker.send(kept.take().unwrap()).unwrap();
+            receives_end.recv().unwrap();
+            told.set(true);
+        });
+    });
+    let others = receives_waker.recv().unwrap();
+    let (kept, told) = (Rc::<RefCell<Option<Waker>>>::default(), Rc::<Cell<bool>>::default());
+    let (mut tasks, turns) = (Boxes::new(Embedded), Cell::new(0));
+    tasks.spawn(waits(kept.clone(), told.clone()));
+    tasks.run(nothing_arrives, nothing_is_made, || {
+        turns.set(turns.get() + 1);
+        others.wake_by_ref();
+        if turns.get() == 2 {
+            told.set(true);
+            kept.take().unwrap().wake();
+        }
+    });
+    assert_eq!(turns.get(), 2, "what was woken is not of this executor");
+    sends_end.send(()).unwrap();
+    elsewhere.join().unwrap();
 }
 
 #[test]
