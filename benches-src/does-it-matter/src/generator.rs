@@ -45,6 +45,16 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// How long requests are sent.
+    pub fn length(&self) -> Duration {
+        match self {
+            Self::Connect(_) => Duration::ZERO,
+            Self::Closed { milliseconds } | Self::Open { milliseconds, .. } => Duration::from_millis(*milliseconds),
+        }
+    }
+}
+
 /// Whom to connect to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Target {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -37,7 +38,7 @@ pub struct Phases {
 }
 
 /// What can be read of a server in this process. Nothing of one elsewhere.
-pub trait Watch {
+pub trait Watch: Sync {
     /// Requests it has answered, and CPU time it has taken, in nanoseconds.
     fn used(&self) -> Option<(u64, u64)>;
     /// Switches of its threads so far.
@@ -117,16 +118,24 @@ pub fn run(
     Ok(results)
 }
 
-/// A phase, and the CPU time that a request took the server.
+/// A phase, and the CPU time that a request took the server while it lasted. What is still under way when it ends is answered too, but
+/// with ever fewer requests waiting it is not like the rest.
 fn watched(load: &mut dyn Load, server: &dyn Watch, command: &Command) -> Result<(Report, Option<f64>)> {
     let before = server.used();
-    let report = load.execute(command)?;
-    let (Some((answered_before, cpu_before)), Some((answered, cpu))) = (before, server.used()) else {
+    let (report, in_time) = thread::scope(|scope| {
+        let at_its_end = scope.spawn(|| {
+            thread::sleep(command.length());
+            server.used()
+        });
+        (load.execute(command), at_its_end.join().expect("reading two counters does not panic"))
+    });
+    let report = report?;
+    let (Some(before), Some(in_time), Some((all, _))) = (before, in_time, server.used()) else {
         return Ok((report, None));
     };
-    let answered = answered - answered_before;
+    let answered = all - before.0;
     ensure!(answered == report.answered, "the server counts {answered} answers, and its clients {}", report.answered);
-    Ok((report, Some((cpu - cpu_before) as f64 / answered.max(1) as f64)))
+    Ok((report, Some((in_time.1 - before.1) as f64 / (in_time.0 - before.0).max(1) as f64)))
 }
 
 impl Results {
