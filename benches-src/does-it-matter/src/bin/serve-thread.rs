@@ -22,12 +22,16 @@ struct Own {
     /// Whose buffers requests and answers are put into
     #[arg(long, value_enum, default_value_t = Buffers::Lent)]
     buffers: Buffers,
+    /// Between how many arenas glibc's allocator may divide the threads; 0 for as many as it likes, which is eight for each CPU
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..))]
+    arenas: i32,
 }
 
 impl Serve for ServeThread {
     type Own = Own;
 
     fn serve(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+        limit_arenas(own.arenas);
         let of_all = Stock::default();
         loop {
             let (stream, _) = listener.accept()?;
@@ -44,6 +48,14 @@ impl Serve for ServeThread {
                 Ok(())
             })?;
         }
+    }
+}
+
+fn limit_arenas(most: i32) {
+    #[cfg(target_env = "gnu")]
+    if most > 0 {
+        // SAFETY: it takes two numbers, and the allocator's own lock while it uses them.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, most) };
     }
 }
 
