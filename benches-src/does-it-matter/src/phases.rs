@@ -30,7 +30,7 @@ pub struct Phases {
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub milliseconds: u64,
     /// Requests per second of a further phase that is the same for all servers; 0 for none
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=10_000_000))]
     pub common_rate: u32,
     /// Where the random times begin at which requests are due
     #[arg(long, default_value_t = 1)]
