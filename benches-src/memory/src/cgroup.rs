@@ -61,6 +61,11 @@ impl Cgroup {
         if !cgroup.folder.join(version.usage_file()).is_file() {
             return Err("the memory controller is not available to a child of this process's cgroup".to_owned());
         }
+        if let Err(error) = cgroup.kernel_bytes() {
+            return Err(format!(
+                "a memory cgroup does not say here what the kernel takes (Linux 5.18 and newer do): {error}"
+            ));
+        }
         move_to(&cgroup.folder).map_err(refused)?;
         Ok(cgroup)
     }
@@ -83,21 +88,29 @@ impl Cgroup {
 
     /// What it may still take before a limit of its own or of a cgroup above it binds; none where nothing limits it.
     pub fn room_bytes(&self) -> Option<u64> {
-        let limit_file = match self.version {
-            Version::One => "memory.limit_in_bytes",
-            Version::Two => "memory.max",
-        };
-        let left = |folder: &Path| {
-            let limit = number(&fs::read_to_string(folder.join(limit_file)).ok()?).ok()?;
-            let usage = number(&fs::read_to_string(folder.join(self.version.usage_file())).ok()?).ok()?;
-            Some(limit.saturating_sub(usage))
-        };
-        self.folder
-            .ancestors()
-            .map_while(|folder| folder.join(limit_file).is_file().then(|| left(folder)))
-            .flatten()
-            .min()
+        room_bytes(&self.folder, self.version)
     }
+}
+
+/// The same of the cgroup in which this process was started, for one that may make none of its own.
+pub fn room_at_home_bytes() -> Option<u64> {
+    let list = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let (home, version) = home(&list, Path::new("/sys/fs/cgroup")).ok()?;
+    room_bytes(&home, version)
+}
+
+fn room_bytes(folder: &Path, version: Version) -> Option<u64> {
+    let limit_file = match version {
+        Version::One => "memory.limit_in_bytes",
+        Version::Two => "memory.max",
+    };
+    let left = |folder: &Path| {
+        let limit = number(&fs::read_to_string(folder.join(limit_file)).ok()?).ok()?;
+        let usage = number(&fs::read_to_string(folder.join(version.usage_file())).ok()?).ok()?;
+        Some(limit.saturating_sub(usage))
+    };
+    let groups = folder.ancestors().map_while(|folder| folder.join(limit_file).is_file().then(|| left(folder)));
+    groups.flatten().min()
 }
 
 impl Drop for Cgroup {

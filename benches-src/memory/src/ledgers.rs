@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use observation::Measure;
 
-use crate::cgroup::Cgroup;
+use crate::cgroup::{Cgroup, room_at_home_bytes};
 use crate::{ballast, heap};
 
 /// What was read at each count of units held.
@@ -101,7 +101,7 @@ impl Ledgers {
     pub fn room_bytes(&self) -> Result<u64> {
         let system = Fields::of(MEMINFO)?;
         let of_system = system.bytes("MemAvailable")?.saturating_sub(system.bytes("MemTotal")? / 4);
-        let of_cgroup = self.cgroup.as_ref().ok().and_then(Cgroup::room_bytes);
+        let of_cgroup = self.cgroup.as_ref().map_or_else(|_| room_at_home_bytes(), Cgroup::room_bytes);
         Ok(of_cgroup.map_or(of_system, |room| of_system.min(room / 4 * 3)))
     }
 

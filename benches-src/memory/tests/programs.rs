@@ -215,6 +215,26 @@ fn under_pressure_a_climb_stops_and_tells_what_it_has() {
 }
 
 #[test]
+fn a_limited_container_in_which_no_cgroup_can_be_made_stops_a_climb_as_well() {
+    let _alone = alone();
+    let Some(limited) = Limited::to(64 << 20) else { return };
+    let (_folder, program) = for_nobody();
+    let enter = format!("echo $$ > {}/cgroup.procs", limited.0.display());
+    let as_nobody = "exec setpriv --reuid 65534 --regid 65534 --clear-groups";
+    let command = format!("{enter}; cd /; {as_nobody} {} --most 8000 --json", program.display());
+    let seen = seen(Command::new("sh").args(["-c", &command]).output().unwrap());
+    assert!(seen.unavailable.contains_key("cgroup_kernel_bytes"), "{seen:?}");
+    assert!(seen.doubts.iter().any(|doubt| doubt.starts_with("fewer units: ")), "{:?}", seen.doubts);
+}
+
+#[test]
+fn a_stack_that_the_c_library_refuses_is_an_error() {
+    let output = Command::new(THREADS[1]).args(["--stack-bytes", "1000", "--json"]).output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Invalid argument"), "{output:?}");
+}
+
+#[test]
 fn what_never_fits_is_not_begun() {
     let most = ["--most", "10000000", "--touch-bytes", "65536"];
     let reason = &observe(&[TASKS[0]], &most).unavailable["elapsed"];

@@ -49,10 +49,12 @@ fn start(stack_bytes: usize) -> io::Result<pthread_t> {
     // only if the call that writes it succeeded.
     unsafe {
         libc::pthread_attr_init(attributes.as_mut_ptr());
-        if stack_bytes > 0 {
-            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack_bytes);
-        }
-        let error = libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), hold, ptr::null_mut());
+        let refused =
+            if stack_bytes > 0 { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack_bytes) } else { 0 };
+        let error = match refused {
+            0 => libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), hold, ptr::null_mut()),
+            number => number,
+        };
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
         if error == 0 { Ok(thread.assume_init()) } else { Err(io::Error::from_raw_os_error(error)) }
     }
