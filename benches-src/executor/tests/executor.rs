@@ -50,7 +50,7 @@ fn tasks_run_in_the_order_in_which_they_are_woken_and_take_turns() {
 }
 
 #[test]
-fn a_task_may_spawn_and_its_slot_is_used_again() {
+fn a_task_may_spawn_others() {
     let executor = Rc::new(Executor::new());
     let count = Rc::new(Cell::new(0));
     let (inner, counted) = (executor.clone(), count.clone());
