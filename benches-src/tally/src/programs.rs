@@ -93,7 +93,20 @@ impl<'a> LinkOrders<'a> {
             }
         }
         build(self.project)?;
+        self.forget_what_was_changed_meanwhile()?;
         Ok(can)
+    }
+
+    fn forget_what_was_changed_meanwhile(&self) -> Result<()> {
+        for (program, hash) in &self.programs {
+            if hash_file(&self.project.programs().join(program))? != *hash {
+                fs::remove_dir_all(self.folder(program))?;
+                bail!(
+                    "{program} was changed while it was linked in other orders; run again to measure it as it is now"
+                );
+            }
+        }
+        Ok(())
     }
 
     fn link_in(&self, order: u32, programs: &[&str]) -> Result<bool> {

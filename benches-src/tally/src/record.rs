@@ -281,6 +281,10 @@ impl Writer {
         }
         file.set_len(length as u64).with_context(|| cannot_write(&partial))?;
         std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0))?;
+        if !line.ends_with(b"\n") {
+            // Nothing but the end of its last line was cut off.
+            std::io::Write::write_all(&mut file, b"\n").with_context(|| cannot_write(&partial))?;
+        }
         Ok(Self { file, partial, path: path.to_owned() })
     }
 
@@ -421,15 +425,16 @@ pub(crate) mod tests {
         drop(writer);
         let partial = Writer::partial(&path);
         let whole = fs::read_to_string(&partial).unwrap();
-        fs::write(&partial, whole.clone() + "{\"run\":{\"round\":1,\"ce").unwrap();
-
-        let so_far = Record::load_partial(&partial).unwrap().unwrap();
-        assert_eq!(so_far.runs.len(), 1);
-        let mut writer = Writer::resume(&path, &so_far).unwrap();
-        writer.run(&run(1, 0, 11.0)).unwrap();
-        writer.finish(&end()).unwrap();
-        let record = Record::load(&path).unwrap().unwrap();
-        assert_eq!(record.complete_rounds().len(), 2);
-        assert!(fs::read_to_string(&path).unwrap().starts_with(&whole), "what was measured stays as it was");
+        for cut_off in [whole.clone() + "{\"run\":{\"round\":1,\"ce", whole.trim_end().to_owned()] {
+            fs::write(&partial, cut_off).unwrap();
+            let so_far = Record::load_partial(&partial).unwrap().unwrap();
+            assert_eq!(so_far.runs.len(), 1);
+            let mut writer = Writer::resume(&path, &so_far).unwrap();
+            writer.run(&run(1, 0, 11.0)).unwrap();
+            writer.finish(&end()).unwrap();
+            let record = Record::load(&path).unwrap().unwrap();
+            assert_eq!(record.complete_rounds().len(), 2);
+            assert!(fs::read_to_string(&path).unwrap().starts_with(&whole), "what was measured stays as it was");
+        }
     }
 }

@@ -149,13 +149,16 @@ impl Session<'_> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
         let extent = record.header.effort.extent_for(self.experiment);
-        let started = Instant::now();
-        let mut doubled = false;
+        let (started, is_resumed) = (Instant::now(), !record.runs.is_empty());
+        // The rounds are doubled after one look at them, and whoever interrupts a session does not get it another.
+        let mut doubled = record.complete_rounds().len() > extent.rounds;
         let half_width = loop {
             let wanted = if doubled { 2 * extent.rounds } else { extent.rounds };
             self.rounds(&mut writer, &mut record, wanted)?;
             let half_width = self.headline(&record)?;
-            if doubled || !extent.doubles(half_width, started.elapsed()) {
+            // How long the rounds before an interruption took is not known.
+            let took = if is_resumed { Duration::MAX } else { started.elapsed() };
+            if doubled || !extent.doubles(half_width, took) {
                 break half_width;
             }
             doubled = true;
@@ -179,13 +182,31 @@ impl Session<'_> {
                 && a.machine.differences(&b.machine).is_empty()
         };
         match Record::load_partial(&partial) {
-            Ok(Some(left)) if same(&left) => Ok((Writer::resume(&self.path, &left)?, left)),
+            Ok(Some(left)) if same(&left) => {
+                let (chapter, name, runs) = (&self.plan.chapter, &self.experiment.name, left.runs.len());
+                eprintln!("tally: going on with {chapter}/{name}, of which {runs} processes have run");
+                Ok((Writer::resume(&self.path, &left)?, left))
+            }
             Ok(None) => Ok((Writer::create(&self.path, &header)?, Record { header, runs: Vec::new(), end: None })),
             Ok(Some(_)) | Err(_) => {
-                fs::rename(&partial, self.path.with_extension("jsonl.abandoned"))?;
+                let aside = self.aside();
+                eprintln!(
+                    "tally: an unfinished session with another effort, of other sources or on another machine is put aside as {}",
+                    aside.display()
+                );
+                fs::rename(&partial, aside)?;
                 self.begin(header)
             }
         }
+    }
+
+    /// Where an unfinished session goes that is not gone on with: `.abandoned`, or with a number where there is one already.
+    fn aside(&self) -> PathBuf {
+        let numbered = |number: u32| match number {
+            1 => self.path.with_extension("jsonl.abandoned"),
+            _ => self.path.with_extension(format!("jsonl.abandoned-{number}")),
+        };
+        (1..).map(numbered).find(|path| !path.exists()).expect("numbers do not end")
     }
 
     /// Every cell does its work once before any is timed: variants are proven to do the same work before their speeds are
@@ -249,7 +270,8 @@ impl Session<'_> {
         // Whoever asked this process to stop has asked cargo as well.
         self.interrupted.check(&self.path)?;
         if !linked? {
-            ensure!(record.runs.is_empty(), "the programs cannot be linked anew; see cargo's message above");
+            let so_far = record.runs.iter().all(|run| run.link_order.is_none());
+            ensure!(so_far, "the programs cannot be linked anew; see cargo's message above");
             eprintln!(
                 "tally: this linker cannot order functions otherwise (see above); all rounds run the same programs"
             );

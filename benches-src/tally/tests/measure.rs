@@ -153,6 +153,25 @@ fn killed_in_the_middle_it_goes_on_and_nothing_is_lost() {
     }
 }
 
+#[test]
+fn an_unfinished_session_that_is_not_gone_on_with_is_put_aside_each_time() {
+    let fake = Fake::new();
+    fake.program("slow", &format!("sleep 0.2; {}", observation("slow", 2000)));
+    let partial = fake.path("data/local/chapter/pair.jsonl.partial");
+    for (aside, lower) in [("abandoned", ["--effort", "test"]), ("abandoned-2", ["--effort", "test"])] {
+        let mut quick = fake.measure(&[]).spawn().unwrap();
+        while std::fs::read_to_string(&partial).unwrap_or_default().lines().count() < 3 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        quick.kill().unwrap();
+        quick.wait().unwrap();
+        let output = fake.measure(&[&lower[..], &["--again"]].concat()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("is put aside as") && said.contains(aside), "{said}");
+        assert!(fake.read(&format!("data/local/chapter/pair.jsonl.{aside}")).contains("\"effort\":\"quick\""));
+    }
+}
+
 trait WaitWithOutput {
     fn wait_with_output_and_status(&mut self) -> (bool, String);
 }
@@ -314,7 +333,8 @@ fn only_one_measures_at_a_time() {
     }
     let second = fake.measure(&[]).output().unwrap();
     assert!(first.wait().unwrap().success());
-    assert!(String::from_utf8_lossy(&second.stderr).contains("something else is measuring"));
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(said.contains("something else is measuring") && said.contains("nothing to measure"), "{said}");
     assert!(second.status.success());
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
@@ -15,10 +15,10 @@ use crate::machine::{Facts, State};
 use crate::plan::{Experiment, Plan, Plans};
 use crate::programs::{self, LinkOrders};
 use crate::project::{Machine, Project};
-use crate::record::{Effort, FORMAT, Header, Record, Writer};
+use crate::record::{Effort, FORMAT, Header, Record};
 use crate::render::Form;
 use crate::session::{Interrupted, Session, time_left};
-use crate::sources::{Current, Freshness};
+use crate::sources::{Current, Freshness, Sources};
 
 /// Measure what is stale, or what is named
 #[derive(Args)]
@@ -37,6 +37,23 @@ pub struct Measure {
     /// Take the programs from this folder instead of building them
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
+}
+
+/// An experiment that is to be measured.
+struct Wanted<'a> {
+    plan: &'a Plan,
+    experiment: &'a Experiment,
+    sources: Sources,
+}
+
+/// What all experiments of one call have in common.
+struct Build {
+    /// Where the programs lie.
+    programs: PathBuf,
+    revision: Option<String>,
+    /// The load average before anything was built.
+    load: Option<f64>,
+    machine: Facts,
 }
 
 impl Measure {
@@ -65,24 +82,22 @@ impl Measure {
             );
         }
         let machine = Facts::read();
-        let mut wanted = Vec::new();
-        for (plan, experiment) in plans.experiments() {
-            let named = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
-            if named && self.is_needed(project, plan, experiment, &machine)? {
-                wanted.push((plan, experiment));
-            }
-        }
         let mut measured = Vec::new();
-        if !wanted.is_empty() {
+        if !self.wanted(project, &plans, &machine)?.is_empty() {
             let _lock = one_at_a_time()?;
-            let programs = match &self.programs {
+            // Who had the lock may have measured some of it.
+            let wanted = self.wanted(project, &plans, &machine)?;
+            let mut build =
+                Build { programs: PathBuf::new(), revision: revision(project), load: State::read().load, machine };
+            build.programs = match &self.programs {
                 Some(folder) => folder.clone(),
+                None if wanted.is_empty() => project.programs(),
                 None => programs::build(project)?,
             };
             let interrupted = Interrupted::listen()?;
-            for (plan, experiment) in wanted {
-                self.measure(project, plan, experiment, &programs, &machine, &interrupted)?;
-                measured.push(experiment.name.as_str());
+            for wanted in wanted {
+                measured.push(wanted.experiment.name.as_str());
+                self.measure(project, wanted, &build, &interrupted)?;
             }
         }
         if form == Form::Json {
@@ -91,6 +106,19 @@ impl Measure {
             eprintln!("tally: nothing to measure; every record is fresh");
         }
         Ok(())
+    }
+
+    /// What is to be measured, with the hashes of what it will be built from: whatever is changed while others are measured is not in them.
+    fn wanted<'a>(&self, project: &Project, plans: &'a Plans, machine: &Facts) -> Result<Vec<Wanted<'a>>> {
+        let mut wanted = Vec::new();
+        for (plan, experiment) in plans.experiments() {
+            let named = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
+            if named && self.is_needed(project, plan, experiment, machine)? {
+                let sources = Current::read(project, &plan.chapter, experiment)?.sources;
+                wanted.push(Wanted { plan, experiment, sources });
+            }
+        }
+        Ok(wanted)
     }
 
     fn is_needed(&self, project: &Project, plan: &Plan, experiment: &Experiment, machine: &Facts) -> Result<bool> {
@@ -116,15 +144,8 @@ impl Measure {
         Ok(!(fresh && same_machine && record.header.effort >= self.effort))
     }
 
-    fn measure(
-        &self,
-        project: &Project,
-        plan: &Plan,
-        experiment: &Experiment,
-        programs: &Path,
-        machine: &Facts,
-        interrupted: &Interrupted,
-    ) -> Result<()> {
+    fn measure(&self, project: &Project, wanted: Wanted, build: &Build, interrupted: &Interrupted) -> Result<()> {
+        let Wanted { plan, experiment, sources } = wanted;
         let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
         let header = Header {
             format: FORMAT,
@@ -133,20 +154,15 @@ impl Measure {
             effort: self.effort,
             seed: rand::rng().random_range(0..1 << 48),
             cells: self.effort.cells(experiment)?,
-            sources: Current::read(project, &plan.chapter, experiment)?.sources,
-            revision: revision(project),
-            machine: machine.allow_listed(),
-            before: State::read(),
+            sources,
+            revision: build.revision.clone(),
+            machine: build.machine.allow_listed(),
+            // What this process and its programs have done since is no sign that the machine is busy with anything else.
+            before: State { load: build.load, ..State::read() },
         };
-        let resumed = Writer::partial(&path).exists();
         let cells = header.cells.len();
-        eprintln!(
-            "tally: {} {}/{} ({cells} cells, {} rounds)",
-            if resumed { "going on with" } else { "measuring" },
-            plan.chapter,
-            experiment.name,
-            self.effort.extent_for(experiment).rounds
-        );
+        let rounds = self.effort.extent_for(experiment).rounds;
+        eprintln!("tally: measuring {}/{} ({cells} cells, {rounds} rounds)", plan.chapter, experiment.name);
         let bar = bar(experiment);
         let started = Instant::now();
         let progress = |done: usize, of: usize| {
@@ -160,7 +176,7 @@ impl Measure {
         let relinks = self.effort.relinks(experiment) && self.programs.is_none();
         let session = Session {
             project,
-            programs: programs.to_owned(),
+            programs: build.programs.clone(),
             link_orders: relinks.then(|| LinkOrders::of(project, experiment)).transpose()?,
             tally: std::env::current_exe().context("tally cannot find its own executable")?,
             experiment,
