@@ -29,7 +29,7 @@ async function draw(spec, part) {
     .replace(/\bid="(?!chart)/g, `id="${prefix}-`)
     .replace(/url\(#/g, `url(#${prefix}-`)
     .replace(/<svg /, `<svg role="img" aria-labelledby="${prefix}-title ${prefix}-desc" `)
-    .replace(/(<svg [^>]*>)/, `$1${titles}`)
+    .replace(/<svg [^>]*>/, (tag) => tag + titles)
     .replace(/\s*\n\s*/g, ' ');
 }
 

@@ -14,10 +14,13 @@
 
   let loading;
   const vega = () =>
-    (loading ??= ['vega', 'vega-lite', 'vega-embed'].reduce(
-      (before, name) => before.then(() => script(`generated/vega/${name}.min.js`)),
-      Promise.resolve(),
-    ));
+    (loading ??= ['vega', 'vega-lite', 'vega-embed']
+      .reduce((before, name) => before.then(() => script(`generated/vega/${name}.min.js`)), Promise.resolve())
+      .catch((error) => {
+        // Who asks again gets another try.
+        loading = undefined;
+        throw error;
+      }));
 
   // A slider goes in steps; beside it stands the number that its step means, which the specification says in words.
   function sayNumbers(live, view) {
@@ -41,10 +44,12 @@
       button.type = 'button';
       button.className = 'explore';
       button.textContent = 'Set so';
+      button.setAttribute('aria-label', `Set so: ${head.textContent.trim()}`);
       button.onclick = async () => {
         for (const [signal, value] of Object.entries(JSON.parse(head.dataset.set))) view.signal(signal, value);
         await view.runAsync();
         live.scrollIntoView({ block: 'start' });
+        live.focus({ preventScroll: true });
       };
       head.append(' ', button);
     }
@@ -60,12 +65,16 @@
     const { view } = await window.vegaEmbed(live, narrow ? both.narrow : both.wide, {
       ast: true,
       renderer: 'svg',
-      actions: { export: true, source: true, compiled: false, editor: false },
+      // A picture that is saved would lack the page's colours: `cargo tally chart … --standalone` draws one that has them.
+      actions: { export: false, source: true, compiled: false, editor: false },
     });
     figure.querySelectorAll('.picture').forEach((picture) => (picture.hidden = true));
     figure.prepend(live);
+    // Whoever came by key goes on where the button was.
+    live.tabIndex = -1;
+    live.focus({ preventScroll: true });
     button.remove();
-    live.querySelector('summary')?.setAttribute('aria-label', 'Save this chart, or see its specification');
+    live.querySelector('summary')?.setAttribute('aria-label', 'See the specification of this chart');
     // For who wants to look into it from the browser's console.
     live.view = view;
     sayNumbers(live, view);
@@ -79,10 +88,39 @@
     button.textContent = figure.dataset.explore ?? 'Show each point’s numbers';
     button.onclick = () =>
       explore(figure, button).catch((error) => {
-        button.textContent = `The live chart failed: ${error.message}`;
+        button.textContent = `The live chart failed: ${error.message}. Try again`;
+        button.disabled = false;
       });
     // A table that can be explored is long: its button stands above it.
     if (figure.dataset.explore) figure.prepend(button);
     else figure.querySelector('figcaption').before(button);
   }
+
+  // mdBook turns pages by the arrow keys; in a table that scrolls they are to scroll it.
+  for (const table of document.querySelectorAll('.wide')) {
+    table.addEventListener('keydown', (event) => {
+      if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') event.stopPropagation();
+    });
+  }
+
+  // A citation is for elsewhere: its link says where this copy of the book lies, and a button copies all of it. So for commands.
+  function offerCopy(element, what) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'explore copy';
+    button.textContent = 'copy';
+    button.setAttribute('aria-label', `Copy ${what}`);
+    button.onclick = () =>
+      navigator.clipboard
+        .writeText(element.textContent.trim())
+        .then(() => 'copied', () => 'could not copy')
+        .then((said) => (button.textContent = said));
+    element.after(' ', button);
+  }
+  for (const citation of document.querySelectorAll('.cite p')) {
+    const link = citation.querySelector('a');
+    link.textContent = link.href;
+    offerCopy(citation, 'this citation');
+  }
+  for (const command of document.querySelectorAll('.small .command')) offerCopy(command, 'this command');
 })();

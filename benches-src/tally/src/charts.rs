@@ -151,9 +151,12 @@ fn reason(said: &str, folder: &Path) -> String {
 pub const NO_NODE: &str =
     "Node.js 20 or newer was not found, so charts are not drawn; the tables have all their numbers";
 
+/// The folder of Vega's scripts among the files for download.
+pub const VEGA: &str = "vega";
+
 /// Puts our own copy of Vega among the files for download, where pages find it when somebody asks for a live chart.
 pub fn copy_vega(project: &Project) -> Result<()> {
-    let folder = project.generated().join("vega");
+    let folder = project.generated().join(VEGA);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for name in ["vega", "vega-lite", "vega-embed"] {
         let file = format!("{name}.min.js");

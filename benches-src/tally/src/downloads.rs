@@ -5,12 +5,15 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::cmd::table::Row;
+use crate::cell::{Cell, plain};
+use crate::charts;
 use crate::escape::html;
 use crate::plan::{Experiment, Plan};
-use crate::quantity::{Measured, Unit};
+use crate::project::{Machine, Project};
+use crate::quantity::Measured;
 use crate::record::Record;
 use crate::render;
+use crate::statistics::Estimate;
 use crate::view::View;
 
 /// Writes a file below `book/src/generated`, and only if it differs, so that `mdbook serve` is not set off by itself.
@@ -26,6 +29,19 @@ pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
     };
     put(&path).with_context(|| format!("cannot write {}; is it writable, and is the disk full?", path.display()))?;
     Ok(format!("generated/{name}"))
+}
+
+/// Removes what is there for download of machines that are not shown now: mdBook would publish it with the rest.
+pub fn forget_others(project: &Project, shown: &Machine) -> Result<()> {
+    let Ok(folders) = fs::read_dir(project.generated()) else { return Ok(()) };
+    for folder in folders {
+        let path = folder?.path();
+        let is_kept = |name: &str| path.ends_with(name);
+        if path.is_dir() && !is_kept(shown.slug()) && !is_kept(charts::VEGA) {
+            fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// What stands under a figure in small letters: where its numbers come from, where to look into them, how to make it again,
@@ -48,10 +64,11 @@ impl SmallPrint<'_> {
         let mut parts = vec![format!("<a href=\"machines.md\">{}</a>", html(&context))];
         let mut cite = String::new();
         if let Ok((record, _)) = view.kept(plan, experiment)?.as_ref() {
-            let folder = format!("{}/{}/{}", view.machine.slug(), plan.chapter, experiment.name);
-            let csv = write(view, &format!("{folder}.csv"), self.csv)?;
+            let folder = format!("{}/{}", view.machine.slug(), plan.chapter);
+            // A table and a figure of one experiment show different numbers of it.
+            let csv = write(view, &format!("{folder}/{}.csv", self.figure), self.csv)?;
             let raw = fs::read_to_string(view.project.record(&view.machine, &plan.chapter, &experiment.name))?;
-            let raw = write(view, &format!("{folder}.jsonl"), &raw)?;
+            let raw = write(view, &format!("{folder}/{}.jsonl", experiment.name), &raw)?;
             parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
             parts.push(format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))));
             cite = self.cite(view, plan, experiment, record);
@@ -91,39 +108,46 @@ fn provenance(record: &Record) -> String {
     format!("revision {revision}, {} processes", record.runs.len())
 }
 
-/// One row per cell: medians and intervals per operation, unrounded, in the unit that the heads say.
-pub fn csv(rows: &[Row]) -> String {
-    let unit = rows.iter().find_map(|row| row.main.as_ref().ok()).map_or(Unit::Nanoseconds, |quantity| quantity.unit);
-    let unit = render::unit_suffix(unit);
-    let mut out = format!(
-        "cell,program,placement,parameters,rounds,median{unit},low{unit},high{unit},beyond_baseline{unit},missing\n"
-    );
-    for row in rows {
-        let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.3}"));
-        let estimate = row.main.as_ref().ok().map(|quantity| quantity.estimate);
-        let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
-        let beyond = |measured: &Measured| measured.as_ref().ok().map(|quantity| quantity.estimate.median);
-        let parameters =
-            row.cell.parameters.iter().map(|(name, value)| format!("{name}={}", crate::cell::plain(value)));
-        let fields = [
-            row.cell.to_string(),
-            row.cell.program.clone(),
-            row.cell.placement.clone(),
+/// One row per cell: of each number its median and its interval's ends, unrounded, in the unit that its name says. The first is the one
+/// that the cell was measured for.
+pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Option<&'a Measured>>)>) -> String {
+    let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].map(str::to_owned);
+    let of_numbers = names.iter().flat_map(|name| [name.clone(), format!("{name}_low"), format!("{name}_high")]);
+    let mut out = csv_line(heads.into_iter().chain(of_numbers).chain(["missing".to_owned()]));
+    for (cell, numbers) in rows {
+        let main = numbers.first().copied().flatten();
+        let parameters = cell.parameters.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+        let first = [
+            cell.to_string(),
+            cell.program.clone(),
+            cell.placement.clone(),
+            cell.condition.clone().unwrap_or_default(),
             parameters.collect::<Vec<_>>().join(" "),
-            estimate.map_or(String::new(), |estimate| estimate.rounds.to_string()),
-            number(estimate.map(|estimate| estimate.median)),
-            number(low),
-            number(high),
-            number(row.beyond.as_ref().and_then(beyond)),
-            row.main.as_ref().err().map_or(String::new(), ToString::to_string),
+            estimate(main).map_or(String::new(), |estimate| estimate.rounds.to_string()),
         ];
-        out += &(fields.map(|field| csv_field(&field)).join(",") + "\n");
+        let missing = main.and_then(|main| main.as_ref().err()).map_or(String::new(), ToString::to_string);
+        out += &csv_line(first.into_iter().chain(numbers.into_iter().flat_map(csv_numbers)).chain([missing]));
     }
     out
 }
 
+fn csv_numbers(measured: Option<&Measured>) -> [String; 3] {
+    let estimate = estimate(measured);
+    let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
+    let numbers = [estimate.map(|estimate| estimate.median), low, high];
+    numbers.map(|number| number.map_or(String::new(), |number| number.to_string()))
+}
+
+fn estimate(measured: Option<&Measured>) -> Option<Estimate> {
+    Some(measured?.as_ref().ok()?.estimate)
+}
+
+fn csv_line(fields: impl Iterator<Item = String>) -> String {
+    fields.map(|field| csv_field(&field)).collect::<Vec<_>>().join(",") + "\n"
+}
+
 /// Quoted where it must be. What a spreadsheet would take for a formula gets a leading apostrophe.
-pub fn csv_field(text: &str) -> String {
+fn csv_field(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok();
     let text = if text.starts_with(['=', '+', '-', '@']) && !is_number { format!("'{text}") } else { text.to_owned() };
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }

@@ -94,15 +94,21 @@ pub struct Shown {
 /// A quantity on the scale that fits it.
 pub fn quantity(quantity: &Quantity) -> Shown {
     let scale = Scale::of(quantity.unit, quantity.estimate.median);
+    let Shown { value, interval } = on_scale(quantity, scale);
+    let unit = if scale.name.is_empty() { String::new() } else { format!(" {}", scale.name) };
+    Shown { value: value + &unit, interval }
+}
+
+/// A quantity on a scale that it shares with others, without the unit.
+pub fn on_scale(quantity: &Quantity, scale: Scale) -> Shown {
     let divide = scale.size;
     let value = quantity.estimate.median / divide;
     let (low, high) = quantity.estimate.interval.unwrap_or((0.0, 0.0));
     // Nothing has no digits of its own; those of its interval then say how exact it is.
     let places = if value == 0.0 { decimals(low.abs().max(high.abs()) / divide) } else { decimals(value) };
-    let unit = if scale.name.is_empty() { String::new() } else { format!(" {}", scale.name) };
     let interval = quantity.estimate.interval;
     Shown {
-        value: if is_tiny(value) { number(value) + &unit } else { fixed(value, places) + &unit },
+        value: if is_tiny(value) { number(value) } else { fixed(value, places) },
         interval: interval.map(|(low, high)| range(&fixed(low / divide, places), &fixed(high / divide, places))),
     }
 }

@@ -56,13 +56,13 @@ impl Frame<'_> {
         let cells = || inside.cells.iter().copied();
         let shared = shared_parameters(cells().chain(inside.full_only.iter().copied()));
         let mut out = format!("<div class=\"figure table\" id=\"{}\">\n", experiment.name);
-        if let Some(note) = render::freshness(freshness, experiment) {
+        if let Some(note) = render::freshness(freshness, experiment, &view.machine) {
             out += &render::boxed(&note);
         }
-        out += "<div class=\"wide\" tabindex=\"0\">\n<table>\n";
+        let question = html(&experiment.question);
+        out += &format!("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{question}\">\n<table>\n");
         out += &format!(
-            "<caption><span>{} {} {}; {}.</span></caption>\n",
-            html(&experiment.question),
+            "<caption><span>{question} {} {}; {}.</span></caption>\n",
             html(&shared_values(cells(), &shared)),
             inside.caption,
             html(&render::context(view, plan, experiment)?)
@@ -87,6 +87,8 @@ impl Frame<'_> {
         let mut placement = "";
         for (cell, numbers) in rows {
             if cell.placement != placement {
+                // A head is that of all rows of its own body.
+                out += if placement.is_empty() { "" } else { "</tbody>\n<tbody>\n" };
                 placement = &cell.placement;
                 let width = heads.len() + 1;
                 out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));

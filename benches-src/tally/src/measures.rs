@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use serde_json::json;
 
-use crate::cell::{Cell, plain};
+use crate::cell::Cell;
 use crate::counted::Count;
-use crate::downloads::csv_field;
+use crate::downloads;
 use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::{self, Scale};
@@ -228,39 +228,20 @@ impl Measures {
         self.rows.iter().map(row).collect()
     }
 
-    /// One row per cell: medians, unrounded.
     fn csv(&self) -> String {
-        let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].into_iter();
-        let heads = heads.chain(self.columns.iter().map(|column| column.name.as_str())).chain(["missing"]);
-        let mut out = line(heads.map(str::to_owned));
-        for row in &self.rows {
-            let parameters = row.cell.parameters.iter().map(|(name, value)| format!("{name}={}", plain(value)));
-            let number = |measured: &Measured| median(measured).map_or(String::new(), |value| value.to_string());
-            let first = [
-                row.cell.to_string(),
-                row.cell.program.clone(),
-                row.cell.placement.clone(),
-                row.cell.condition.clone().unwrap_or_default(),
-                parameters.collect::<Vec<_>>().join(" "),
-                row.main().as_ref().map_or(String::new(), |main| main.estimate.rounds.to_string()),
-            ];
-            let missing = row.main().as_ref().err();
-            let missing = missing.map_or(String::new(), ToString::to_string);
-            out += &line(first.into_iter().chain(row.values.iter().map(number)).chain([missing]));
-        }
-        out
+        let names = self.columns.iter().map(|column| column.name.clone()).collect();
+        downloads::csv(names, self.rows.iter().map(|row| (&row.cell, row.values.iter().map(Some).collect())))
     }
 }
 
 impl Column {
     fn html(&self, quantity: &Quantity) -> String {
-        let shown = self.scale.show(quantity.estimate.median);
-        match quantity.estimate.interval {
-            Some((low, high)) if self.interval => {
-                let (low, high) = (self.scale.show(low), self.scale.show(high));
-                format!("{} <span class=\"interval\">{}</span>", html(&shown), html(&format::range(&low, &high)))
+        let shown = format::on_scale(quantity, self.scale);
+        match shown.interval {
+            Some(interval) if self.interval => {
+                format!("{} <span class=\"interval\">{}</span>", html(&shown.value), html(&interval))
             }
-            _ => html(&shown),
+            _ => html(&shown.value),
         }
     }
 }
@@ -317,10 +298,6 @@ pub fn scale_of<'a>(column: impl Iterator<Item = &'a Measured>) -> Scale {
 
 fn median(measured: &Measured) -> Option<f64> {
     measured.as_ref().ok().map(|quantity| quantity.estimate.median)
-}
-
-fn line(fields: impl Iterator<Item = String>) -> String {
-    fields.map(|field| csv_field(&field)).collect::<Vec<_>>().join(",") + "\n"
 }
 
 #[cfg(test)]

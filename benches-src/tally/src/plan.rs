@@ -351,10 +351,16 @@ impl Experiment {
         }
     }
 
+    /// Whether a quick run measures nothing of it.
+    pub fn is_full_only(&self) -> bool {
+        self.cells.iter().all(|group| group.quick.is_none())
+    }
+
     /// The command that measures it.
     pub fn command(&self) -> String {
         let push = if self.push { " --push-limits" } else { "" };
-        format!("cargo tally measure {}{push}", self.name)
+        let full = if self.is_full_only() { " --effort full" } else { "" };
+        format!("cargo tally measure {}{full}{push}", self.name)
     }
 
     /// The group that a program belongs to.

@@ -315,13 +315,13 @@ fn named_result(seen: &Observation, measure: &str) -> Option<f64> {
 fn quantile(laps: Option<&Histogram>, share: f64) -> Result<Option<f64>, Missing> {
     let Some(laps) = laps else { return Ok(None) };
     let count: u64 = laps.buckets.iter().map(|(_, count)| count).sum();
-    if (count as f64 * (1.0 - share)).round() < 2.0 {
+    let wanted = (share * count as f64).ceil() as u64;
+    if count.saturating_sub(wanted) < 2 {
         return Err(Missing::new(
             "too few laps",
             format!("{count} laps in a process say nothing about its quantile {share}"),
         ));
     }
-    let wanted = (share * count as f64).ceil() as u64;
     let mut seen = 0;
     let reaches = |(_, here): &&(u64, u64)| {
         seen += here;
@@ -558,6 +558,9 @@ mod tests {
         let at = |share| quantile(Some(&laps), share).unwrap().unwrap();
         assert_eq!((at(0.5), at(0.51), at(0.9), at(0.98)), (10.0, 20.0, 20.0, 30.0));
         assert_eq!(quantile(Some(&laps), 0.999).unwrap_err().word, "too few laps");
+        let thirty = Histogram { unit: "ns".to_owned(), buckets: (1..=30).map(|ns| (ns, 1)).collect() };
+        assert_eq!(quantile(Some(&thirty), 0.93).unwrap(), Some(28.0), "two lie beyond it");
+        assert_eq!(quantile(Some(&thirty), 0.95).unwrap_err().word, "too few laps", "one lies beyond it");
         assert_eq!(quantile(None, 0.5).unwrap(), None);
     }
 

@@ -6,6 +6,7 @@ use crate::escape::{html, identifier};
 use crate::expression::Expression;
 use crate::format;
 use crate::plan::{Experiment, Plan};
+use crate::project::Machine;
 use crate::quantity::{Measured, Missing, Quantity, Unit};
 use crate::record::Record;
 use crate::sources::Freshness;
@@ -80,13 +81,16 @@ pub fn missing(missing: &Missing, form: Form) -> String {
 }
 
 /// What a reader must know about how fresh a record is; nothing where it is.
-pub fn freshness(freshness: &Freshness, experiment: &Experiment) -> Option<Missing> {
-    let again = format!("measure again: {}", experiment.command());
+pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machine) -> Option<Missing> {
+    let again = match machine {
+        Machine::Local => format!("To measure again: {}", experiment.command()),
+        Machine::Exported(_) => "Only on that machine could they be measured again".to_owned(),
+    };
     match freshness {
         Freshness::Fresh => None,
         Freshness::Stale(what) => Some(Missing::new(
             "stale",
-            format!("the numbers were measured before these changed: {}. To {again}", what.join(", ")),
+            format!("the numbers were measured before these changed: {}. {again}", what.join(", ")),
         )),
         Freshness::Older(what) => Some(Missing::new(
             "older",

@@ -91,8 +91,8 @@ fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experime
     let record = match Record::load(&path) {
         Ok(Some(record)) => record,
         Ok(None) => {
-            if *machine == Machine::Local && experiment.quick_cells()?.is_empty() {
-                return Ok(Err(Missing::new("full only", format!("run: {measure} --effort full"))));
+            if *machine == Machine::Local && experiment.is_full_only() {
+                return Ok(Err(Missing::new("full only", format!("run: {measure}"))));
             }
             let reason = match machine {
                 Machine::Local if experiment.push => {

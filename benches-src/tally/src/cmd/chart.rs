@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::charts::{self, Request};
-use crate::cmd::table::Row;
+use crate::cmd::table::{self, Row};
 use crate::downloads::{self, SmallPrint};
 use crate::escape::identifier;
 use crate::plan::{Experiment, Plan};
@@ -92,12 +92,18 @@ impl Chart {
 
     fn request(&self, view: &View, plan: &Plan, experiment: &Experiment, points: &Points) -> Result<Request> {
         let titles = [("$axis", points.axis.as_str()), ("$x", points.x.as_str())];
-        let specification = |name: &str| charts::specification(&view.project, name, &points.rows, &titles);
         let spoken = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Text)?;
+        let description = format!("{spoken} The table after the figure has every number.");
+        let specification = |name: &str| -> Result<serde_json::Value> {
+            let mut specification = charts::specification(&view.project, name, &points.rows, &titles)?;
+            // What the file itself says there is for who edits it; a live chart is read aloud by this, as the picture is.
+            specification["description"] = format!("{} {description}", experiment.question).into();
+            Ok(specification)
+        };
         Ok(Request {
             prefix: self.id(view, plan, experiment),
             title: experiment.question.clone(),
-            description: format!("{spoken} The table after the figure has every number."),
+            description: description.clone(),
             wide: specification(self.shape.name())?,
             narrow: specification(&format!("{}-narrow", self.shape.name()))?,
         })
@@ -169,11 +175,12 @@ impl Chart {
         let small = SmallPrint {
             figure: &own,
             command: &command,
-            csv: &downloads::csv(rows),
+            csv: &table::csv(experiment, rows),
             more: &[("specification", file)],
         };
         let small = small.page(view, plan, experiment)?;
-        let stale = render::freshness(freshness, experiment).map_or(String::new(), |note| render::boxed(&note));
+        let stale =
+            render::freshness(freshness, experiment, &view.machine).map_or(String::new(), |note| render::boxed(&note));
         let caption = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Page)?;
         Ok(format!(
             "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n{stale}{pictures}<figcaption>{caption} {}</figcaption>\n{small}</figure>\n",

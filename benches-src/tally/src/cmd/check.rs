@@ -146,7 +146,7 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         bail!("a directive calls tally and nothing else");
     }
     match CommandLine::try_parse_from(words)?.verb {
-        Verb::Value(value) => view.plans.experiment_for(&value.expression()?).map(drop),
+        Verb::Value(value) => value.answered_by(&view.plans).map(drop),
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
@@ -210,20 +210,22 @@ fn records(view: &View) -> Result<(Vec<String>, Vec<String>)> {
         for (plan, experiment) in view.plans.experiments() {
             let machine = Machine::Exported(slug.clone());
             let place = format!("data/machines/{slug}/{}/{}.jsonl", plan.chapter, experiment.name);
-            match view.kept_on(&machine, plan, experiment)?.as_ref() {
-                Ok((_, Freshness::Stale(what))) => {
-                    let list = if reference.as_ref() == Some(&machine) { &mut wrong } else { &mut aged };
-                    list.push(format!("{place} was measured before these changed: {}", what.join(", ")));
+            let kept = view.kept_on(&machine, plan, experiment)?;
+            let (record, freshness) = match kept.as_ref() {
+                Ok(kept) => kept,
+                Err(missing) => {
+                    wrong.extend((missing.word == "unreadable").then(|| missing.reason.clone()));
+                    continue;
                 }
-                Ok((record, _)) if record.header.machine.allow_listed() != record.header.machine => {
-                    wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));
-                }
-                Ok(_) => {
-                    wrong.extend(smuggled(&view.project.record(&machine, &plan.chapter, &experiment.name), &place)?)
-                }
-                Err(missing) if missing.word == "unreadable" => wrong.push(missing.reason.clone()),
-                Err(_) => {}
+            };
+            if let Freshness::Stale(what) = freshness {
+                let list = if reference.as_ref() == Some(&machine) { &mut wrong } else { &mut aged };
+                list.push(format!("{place} was measured before these changed: {}", what.join(", ")));
             }
+            if record.header.machine.allow_listed() != record.header.machine {
+                wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));
+            }
+            wrong.extend(smuggled(&view.project.record(&machine, &plan.chapter, &experiment.name), &place)?);
         }
     }
     Ok((wrong, aged))

@@ -8,7 +8,7 @@ use crate::expression::{Expression, Operator};
 use crate::format;
 use crate::plan::{Claim as PlannedClaim, Experiment, Part, Plan};
 use crate::published::{Kind, Publication};
-use crate::quantity::{Measured, Quantity, Unit, evaluate_published};
+use crate::quantity::{Measured, Missing, Quantity, Unit, evaluate_published};
 use crate::render::{self, Form};
 use crate::statistics::Estimate;
 use crate::verdict::{Expectation, NoEffect, Verdict, verdict, worst};
@@ -95,7 +95,7 @@ impl<'a> Judged<'a> {
             Verdict::DoesNotHold => &sentences.does_not_hold,
             Verdict::Inconclusive => &sentences.inconclusive,
             Verdict::NotMeasured => {
-                let reason = self.parts.iter().find_map(|part| part.measured.as_ref().err());
+                let reason = self.parts.iter().find_map(JudgedPart::missing);
                 let reason = reason.map_or("there are too few rounds for an interval", |missing| &missing.reason);
                 let sentence = format!("Not measured here: {reason}.");
                 return Ok(if form == Form::Page { html(&sentence) } else { sentence });
@@ -120,7 +120,7 @@ impl<'a> Judged<'a> {
             out += &format!("<p class=\"note\">{}</p>\n", html(note));
         }
         out += &format!(
-            "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
+            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"The parts of this claim\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
              <th scope=\"col\">agrees between</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
             publication.word()
         );
@@ -196,6 +196,15 @@ impl JudgedPart<'_> {
         ))
     }
 
+    /// What could not be measured of it, or of what it is compared with.
+    fn missing(&self) -> Option<&Missing> {
+        let compared = || match &self.expected.no_effect {
+            NoEffect::Measured(Err(missing)) => Some(missing),
+            _ => None,
+        };
+        self.measured.as_ref().err().or_else(compared)
+    }
+
     /// A number in the unit of this part; a part that was not measured has that of what was published.
     fn show(&self, value: f64) -> String {
         let unit = self.measured.as_ref().map_or(self.published_unit, |quantity| quantity.unit);
@@ -215,6 +224,7 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
                 NoEffect::At(evaluate_published(&constant, &view.published)?.0)
             }
             other => {
+                experiment.answers(&other).with_context(|| format!("the no_effect of part {:?}", part.name))?;
                 let against = Expression::binary(quantity.clone(), Operator::Over, other);
                 NoEffect::Measured(view.evaluate(plan, experiment, &against)?)
             }
@@ -241,7 +251,7 @@ fn class(verdict: Verdict) -> String {
 }
 
 fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
-    let mut out = "<div class=\"wide\" tabindex=\"0\">\n<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
+    let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"All claims\">\n<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
                    <th scope=\"col\">published or predicted</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n"
         .to_owned();
     for judged in claims {

@@ -59,13 +59,36 @@ impl Export {
     }
 }
 
+/// Whether a word stands there by itself: the user `user` is not in `user_ns`.
+fn contains_word(text: &str, word: &str) -> bool {
+    let is_within = |sign: char| sign.is_alphanumeric() || sign == '_';
+    text.match_indices(word).any(|(start, _)| {
+        let (before, after) = (text[..start].chars().next_back(), text[start + word.len()..].chars().next());
+        !before.is_some_and(is_within) && !after.is_some_and(is_within)
+    })
+}
+
 fn refuse_private(record: &Record) -> Result<()> {
     let text = serde_json::to_string(&record.header)? + &serde_json::to_string(&record.runs)?;
     for word in private_words() {
         ensure!(
-            !text.contains(&word),
+            !contains_word(&text, &word),
             "it contains {word:?}, which is this host's, this user's or a folder's name; look for it and measure again"
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_where_it_stands_by_itself() {
+        for (text, found) in
+            [("user_ns", false), ("superuser", false), ("/home/user/x", true), ("user", true), ("rustc user.", true)]
+        {
+            assert_eq!(contains_word(text, "user"), found, "{text}");
+        }
+    }
 }

@@ -101,7 +101,7 @@ fn experiments(view: &View, form: Form) -> Result<String> {
                 )
             });
             format!(
-                "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">question</th>\
+                "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"All experiments\">\n<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">question</th>\
                  <th scope=\"col\">state</th><th scope=\"col\">measured</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
                 rows.collect::<String>()
             )
@@ -142,8 +142,16 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
         .find_map(|(_, experiment)| experiment.full_cells().ok()?.into_iter().find(|cell| cell.program == program));
     let arguments = cell.map_or(Vec::new(), |cell| cell.arguments());
     let command = format!("cargo program {program} -- {}", arguments.join(" "));
-    if form != Form::Page {
-        return Ok(format!("{}/{program}\n{operation}\nbenches-src/{listing}\n{command}\n", plan.chapter));
+    match form {
+        Form::Page => {}
+        Form::Text => {
+            return Ok(format!("{}/{program}\n{operation}\nbenches-src/{listing}\n{command}\n", plan.chapter));
+        }
+        Form::Json => {
+            let listing = format!("benches-src/{listing}");
+            let about = serde_json::json!({ "chapter": plan.chapter, "program": program, "operation": operation, "listing": listing, "command": command });
+            return Ok(about.to_string() + "\n");
+        }
     }
     let mut out = format!(
         "<p class=\"listing\"><span class=\"operation\">{}</span> <span class=\"small\">benches-src/{} · <code class=\"command\">{}</code></span></p>\n",
@@ -158,7 +166,7 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
                 what.iter().filter(|file| **file == listing || !file.ends_with(".rs") || file.ends_with("lib.rs"));
             let concerns: Vec<String> = concerns.cloned().collect();
             if !concerns.is_empty()
-                && let Some(note) = render::freshness(&Freshness::Stale(concerns), experiment)
+                && let Some(note) = render::freshness(&Freshness::Stale(concerns), experiment, &view.machine)
             {
                 out += &render::boxed(&note);
             }
@@ -248,7 +256,7 @@ fn page_machine(view: &View, machine: &Machine, record: Option<&Record>) -> Stri
         format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
     });
     out += &format!(
-        "<p>{}. Measured {}.</p>\n{doubts}<div class=\"wide\" tabindex=\"0\">\n<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        "<p>{}. Measured {}.</p>\n{doubts}<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"What is known of this machine\">\n<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
         html(&facts.summary()),
         html(record.day()),
         rows.collect::<String>()
@@ -270,7 +278,9 @@ fn session_doubts(record: &Record) -> Vec<String> {
     }
     if before.load.is_some_and(|load| load > 0.5) {
         let load = before.load.unwrap_or_default();
-        doubts.push(format!("the newest session began while the machine was busy with something else (load {load})"));
+        doubts.push(format!(
+            "the newest session began at a load average of {load}: something else ran, or had just ended, be it this book's own session before"
+        ));
     }
     if end.after.throttled > before.throttled {
         doubts.push("the control group was throttled during the newest session".to_owned());

@@ -21,6 +21,7 @@ use serde::Deserialize;
 
 use super::measure::Measure;
 use crate::charts;
+use crate::downloads;
 use crate::project::Project;
 use crate::record::Effort;
 use crate::render::Form;
@@ -82,7 +83,10 @@ impl Preprocess {
         // A machine that does not exist is said before anything is measured.
         let machine = project.machine(&settings.show).context("show, in [preprocessor.measure]")?;
         match self.which {
-            Which::Measure => measure(&project, &settings)?,
+            Which::Measure => {
+                downloads::forget_others(&project, &machine)?;
+                measure(&project, &settings)?;
+            }
             Which::Cmdrun => expand(&context, &mut book, machine.slug())?,
         }
         serde_json::to_writer(io::stdout(), &book)?;

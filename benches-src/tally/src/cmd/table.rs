@@ -12,7 +12,7 @@ use crate::frame::{Frame, Inside, LEAST, planned_cells, without_number};
 use crate::measures::{Measures, scale_of};
 use crate::plan::Experiment;
 use crate::published::{Figure, Publication};
-use crate::quantity::{Measured, Missing, Quantity, is_time};
+use crate::quantity::{Measured, Missing, Quantity, Unit, is_time};
 use crate::record::Record;
 use crate::render::{self, Form};
 use crate::view::View;
@@ -122,6 +122,11 @@ impl Row {
         planned_cells(experiment)?.iter().map(|cell| Self::of(experiment, record, cell)).collect()
     }
 
+    /// All its numbers, in the order of their columns.
+    fn numbers(&self) -> Vec<Option<&Measured>> {
+        [Some(&self.main), self.beyond.as_ref()].into_iter().chain(self.counters.iter().map(Some)).collect()
+    }
+
     fn is_full_only(&self) -> bool {
         self.main.as_ref().is_err_and(|missing| missing.word == "full only")
     }
@@ -179,8 +184,17 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
         table: frame.rows(&heads, &numbers, &full_only),
         full_only,
         notes: notes(frame.record),
-        csv: downloads::csv(rows),
+        csv: csv(frame.experiment, rows),
     })
+}
+
+/// Everything that rows have, for download.
+pub fn csv(experiment: &Experiment, rows: &[Row]) -> String {
+    let unit = rows.iter().find_map(|row| row.main.as_ref().ok()).map_or(Unit::Nanoseconds, |quantity| quantity.unit);
+    let unit = render::unit_suffix(unit);
+    let counters = beside_the_time(experiment).into_iter().map(|(name, _)| name.to_owned());
+    let names = [format!("median{unit}"), format!("beyond_baseline{unit}")].into_iter().chain(counters).collect();
+    downloads::csv(names, rows.iter().map(|row| (&row.cell, row.numbers())))
 }
 
 /// The columns that a table has something to say in, and the scale of its times.
@@ -276,11 +290,9 @@ fn shown(measured: &Measured, show: impl Fn(&Quantity) -> String) -> String {
 }
 
 fn scaled(quantity: &Quantity, scale: Scale) -> String {
-    let interval = match quantity.estimate.interval {
-        Some((low, high)) => format::range(&scale.show(low), &scale.show(high)),
-        None => "no interval".to_owned(),
-    };
-    format!("{} <span class=\"interval\">{}</span>", html(&scale.show(quantity.estimate.median)), html(&interval))
+    let shown = format::on_scale(quantity, scale);
+    let interval = shown.interval.unwrap_or_else(|| "no interval".to_owned());
+    format!("{} <span class=\"interval\">{}</span>", html(&shown.value), html(&interval))
 }
 
 /// What the numbers' own session says against them.

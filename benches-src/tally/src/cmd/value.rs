@@ -5,6 +5,7 @@ use clap::Args;
 
 use crate::cell::PLACEMENTS;
 use crate::expression::{Expression, Operator};
+use crate::plan::{Experiment, Plan, Plans};
 use crate::render::{self, Form};
 use crate::view::View;
 
@@ -41,17 +42,19 @@ impl Value {
         Ok(expression)
     }
 
+    /// The experiment that answers it.
+    pub fn answered_by<'a>(&self, plans: &'a Plans) -> Result<(&'a Plan, &'a Experiment)> {
+        let expression = self.expression()?;
+        let Some(name) = &self.experiment else { return plans.experiment_for(&expression) };
+        let (plan, experiment) = plans.experiment(name)?;
+        experiment.answers(&expression)?;
+        Ok((plan, experiment))
+    }
+
     /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let expression = self.expression()?;
-        let (plan, experiment) = match &self.experiment {
-            Some(name) => {
-                let (plan, experiment) = view.plans.experiment(name)?;
-                experiment.answers(&expression)?;
-                (plan, experiment)
-            }
-            None => view.plans.experiment_for(&expression)?,
-        };
+        let (plan, experiment) = self.answered_by(&view.plans)?;
         let measured = view.evaluate(plan, experiment, &expression)?;
         Ok(match form {
             Form::Text => format!("{}\n", render::plain(&measured)),

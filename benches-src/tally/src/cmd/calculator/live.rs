@@ -58,6 +58,11 @@ impl Printer<'_> {
         ];
         let mut specification = charts::specification(&self.view.project, "calculator", &self.rows()?, &titles)?;
         specification["params"] = self.params(first)?;
+        // What the file itself says is for who edits it; this is read aloud.
+        specification["description"] =
+            "What a service spends on threads, and on tasks, as the sliders above are set. A bar or a point for each \
+                                        output; the table after it has worked cases."
+                .into();
         specification["config"]["view"]["continuousWidth"] = width.into();
         Ok(specification)
     }

@@ -22,7 +22,7 @@ impl Printer<'_> {
             Ok(format!("<th scope=\"col\" id=\"calculator-{id}\" data-set=\"{set}\">{name}</th>"))
         });
         out += &format!(
-            "<div class=\"wide\" tabindex=\"0\">\n<table>\n<caption><span>Worked cases. What describes them is assumed, what is computed \
+            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Worked cases\">\n<table>\n<caption><span>Worked cases. What describes them is assumed, what is computed \
              stands on records: {}.</span></caption>\n<thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{}</tr>\n</thead>\n",
             html(self.view.machine.name()),
             heads.collect::<Result<String>>()?
@@ -56,7 +56,7 @@ impl Printer<'_> {
         for name in names {
             let (plan, experiment) = self.view.plans.experiment(name)?;
             let note = match self.view.kept(plan, experiment)?.as_ref() {
-                Ok((_, freshness)) => render::freshness(freshness, experiment),
+                Ok((_, freshness)) => render::freshness(freshness, experiment, &self.view.machine),
                 Err(missing) => Some(missing.clone()),
             };
             if let Some(note) = note {
@@ -106,7 +106,7 @@ impl Printer<'_> {
     }
 
     fn formulas(&self) -> Result<String> {
-        let mut out = "<div class=\"wide\" tabindex=\"0\">\n<table class=\"formulas\">\n<caption><span>How each is computed. An interval is \
+        let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Formulas\">\n<table class=\"formulas\">\n<caption><span>How each is computed. An interval is \
                        the input’s, taken through the formula.</span></caption>\n<thead>\n<tr><th scope=\"col\">what</th>\
                        <th scope=\"col\">formula</th></tr>\n</thead>\n<tbody>\n"
             .to_owned();
@@ -121,7 +121,7 @@ impl Printer<'_> {
     }
 
     fn input_table(&self) -> Result<String> {
-        let mut out = "<div class=\"wide\" tabindex=\"0\">\n<table class=\"inputs\">\n<caption><span>What is taken from records. A number leads \
+        let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Inputs\">\n<table class=\"inputs\">\n<caption><span>What is taken from records. A number leads \
                        to its table.</span></caption>\n<thead>\n<tr><th scope=\"col\">input</th><th scope=\"col\">thread</th>\
                        <th scope=\"col\">task</th><th scope=\"col\">what it is</th></tr>\n</thead>\n<tbody>\n"
             .to_owned();
@@ -155,13 +155,16 @@ fn row(label: &str, cells: String) -> String {
 }
 
 fn cell(output: &Output, (who, value, kept): &(Who, Value, Option<Kept>)) -> String {
-    let marked = if *kept == Some(Kept::Broken) { " class=\"broken\"" } else { "" };
+    let (marked, said) = match kept {
+        Some(Kept::Broken) => (" class=\"broken\"", "<span class=\"unseen\"> beyond its bound</span>"),
+        _ => ("", ""),
+    };
     match value {
         Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
         Ok(estimate) => {
             let (shown, interval) = shown(output.panel, estimate);
             format!(
-                "<td{marked}><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data> <span class=\"interval\">{}</span></td>",
+                "<td{marked}><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data>{said} <span class=\"interval\">{}</span></td>",
                 estimate.median,
                 output.name,
                 who.word(),
