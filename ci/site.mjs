@@ -1,20 +1,25 @@
 // Builds the book as a reader would, in a copy of this checkout, so that tests leave nothing behind in it.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** A copy of every file that git tracks or would track. What was built before is shared. */
+/**
+ * A copy of every file that git tracks or would track. What was built before is shared: with the files' own times, and always in the same
+ * place, cargo finds it fresh. So there is one copy at a time.
+ */
 export function copyOfCheckout() {
-  const copy = mkdtempSync(join(tmpdir(), 'book-'));
+  const copy = join(tmpdir(), `book-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`);
+  rmSync(copy, { recursive: true, force: true });
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
   for (const file of files.toString().split('\0').filter(Boolean)) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
-    cpSync(join(root, file), join(copy, file), { verbatimSymlinks: true });
+    cpSync(join(root, file), join(copy, file), { verbatimSymlinks: true, preserveTimestamps: true });
   }
   symlinkSync(join(root, 'target'), join(copy, 'target'));
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
