@@ -110,11 +110,12 @@
     button.className = 'explore copy';
     button.textContent = 'copy';
     button.setAttribute('aria-label', `Copy ${what}`);
-    button.onclick = () =>
-      navigator.clipboard
-        .writeText(element.textContent.trim())
-        .then(() => 'copied', () => 'could not copy')
-        .then((said) => (button.textContent = said));
+    // A page that was not fetched by https has no clipboard.
+    const copy = async () => navigator.clipboard.writeText(element.textContent.trim());
+    button.onclick = async () => {
+      button.textContent = await copy().then(() => 'copied', () => 'could not copy');
+      button.setAttribute('aria-label', `${button.textContent}: ${what}`);
+    };
     element.after(' ', button);
   }
   for (const citation of document.querySelectorAll('.cite p')) {
