@@ -87,13 +87,13 @@ impl Measure {
             let _lock = one_at_a_time()?;
             // Who had the lock may have measured some of it.
             let wanted = self.wanted(project, &plans, &machine)?;
-            let mut build =
-                Build { programs: PathBuf::new(), revision: revision(project), load: State::read().load, machine };
-            build.programs = match &self.programs {
+            let (revision, load) = (revision(project), State::read().load);
+            let programs = match &self.programs {
                 Some(folder) => folder.clone(),
                 None if wanted.is_empty() => project.programs(),
                 None => programs::build(project)?,
             };
+            let build = Build { programs, revision, load, machine };
             let interrupted = Interrupted::listen()?;
             for wanted in wanted {
                 measured.push(wanted.experiment.name.as_str());
