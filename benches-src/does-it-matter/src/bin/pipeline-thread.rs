@@ -28,7 +28,7 @@ enum Channel {
     /// crossbeam's, which spins, then yields, and then sleeps; tremor's
     #[default]
     Crossbeam,
-    /// The standard library's, which has the same queue and sleeps at once
+    /// The standard library's, which does likewise
     Std,
     /// A queue under a lock, which sleeps at once
     Blocking,

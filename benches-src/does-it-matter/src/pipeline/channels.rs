@@ -1,4 +1,4 @@
-//! Three bounded channels for threads behind one face. One of them spins and yields before it sleeps; the other two sleep at once.
+//! Three bounded channels for threads behind one face. Two of them spin before they sleep; the third never does.
 
 use std::collections::VecDeque;
 use std::mem;
