@@ -107,7 +107,7 @@
   function offerCopy(element, what) {
     const button = document.createElement('button');
     button.type = 'button';
-    button.className = 'explore copy';
+    button.className = 'copy';
     button.textContent = 'copy';
     button.setAttribute('aria-label', `Copy ${what}`);
     // A page that was not fetched by https has no clipboard.
