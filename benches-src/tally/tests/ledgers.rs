@@ -107,7 +107,9 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
     assert!(!page.contains("/ hop"), "{page}");
     let csv = fake.read("book/src/generated/local/chapter/pair.csv");
     assert!(
-        csv.starts_with("cell,program,placement,condition,parameters,rounds,total_bytes,total_bytes_low,total_bytes_high,reached,"),
+        csv.starts_with(
+            "cell,program,placement,condition,parameters,rounds,total_bytes,total_bytes_low,total_bytes_high,reached,"
+        ),
         "{csv}"
     );
     let json: serde_json::Value = serde_json::from_str(&fake.print(&["table", "pair", "--json"])).unwrap();
