@@ -28,9 +28,9 @@ enum Channel {
     /// crossbeam's, which spins, then yields, and then sleeps; tremor's
     #[default]
     Crossbeam,
-    /// The standard library's, which does likewise
+    /// The standard library's, which sleeps at once
     Std,
-    /// A queue under a lock, which sleeps at once
+    /// A queue under a lock, which does likewise
     Blocking,
 }
 

@@ -1,4 +1,4 @@
-//! Three bounded channels for threads behind one face. Two of them spin before they sleep; the third never does.
+//! Three bounded channels for threads behind one face. crossbeam's spins before it sleeps; the others sleep at once.
 
 use std::collections::VecDeque;
 use std::mem;
