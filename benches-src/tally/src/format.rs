@@ -89,14 +89,16 @@ pub struct Shown {
     pub value: String,
     /// For example `4.88–4.97`; none where there are too few rounds.
     pub interval: Option<String>,
+    /// Whether both ends of the interval read alike, so that it says no more than the number.
+    pub is_point: bool,
 }
 
 /// A quantity on the scale that fits it.
 pub fn quantity(quantity: &Quantity) -> Shown {
     let scale = Scale::of(quantity.unit, quantity.estimate.median);
-    let Shown { value, interval } = on_scale(quantity, scale);
+    let Shown { value, interval, is_point } = on_scale(quantity, scale);
     let unit = if scale.name.is_empty() { String::new() } else { format!(" {}", scale.name) };
-    Shown { value: value + &unit, interval }
+    Shown { value: value + &unit, interval, is_point }
 }
 
 /// A quantity on a scale that it shares with others, without the unit.
@@ -106,10 +108,12 @@ pub fn on_scale(quantity: &Quantity, scale: Scale) -> Shown {
     let (low, high) = quantity.estimate.interval.unwrap_or((0.0, 0.0));
     // Nothing has no digits of its own; those of its interval then say how exact it is.
     let places = if value == 0.0 { decimals(low.abs().max(high.abs()) / divide) } else { decimals(value) };
-    let interval = quantity.estimate.interval;
+    let ends =
+        quantity.estimate.interval.map(|(low, high)| (fixed(low / divide, places), fixed(high / divide, places)));
     Shown {
         value: if is_tiny(value) { number(value) } else { fixed(value, places) },
-        interval: interval.map(|(low, high)| range(&fixed(low / divide, places), &fixed(high / divide, places))),
+        is_point: ends.as_ref().is_some_and(|(low, high)| low == high),
+        interval: ends.map(|(low, high)| range(&low, &high)),
     }
 }
 
@@ -133,6 +137,15 @@ mod tests {
     fn a_range_of_negative_numbers_has_no_dash() {
         assert_eq!(range("1.5", "2.0"), "1.5–2.0");
         assert_eq!(range("-3.9", "-3.8"), "-3.9 to -3.8");
+    }
+
+    #[test]
+    fn an_interval_whose_ends_read_alike_is_a_point() {
+        for (interval, is_point) in [(Some((2.0, 2.001)), true), (Some((1.99, 2.001)), false), (None, false)] {
+            let estimate = Estimate { median: 2.0, interval, rounds: 6 };
+            let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: 0.0 });
+            assert_eq!(shown.is_point, is_point, "{interval:?}");
+        }
     }
 
     #[test]

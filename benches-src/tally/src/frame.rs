@@ -60,7 +60,7 @@ impl Frame<'_> {
             out += &render::boxed(&note);
         }
         let question = html(&experiment.question);
-        out += &format!("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{question}\">\n<table>\n");
+        out += &(render::wide(&question) + "<table>\n");
         out += &format!(
             "<caption><span>{question} {} {}; {}.</span></caption>\n",
             html(&shared_values(cells(), &shared)),

@@ -15,7 +15,7 @@ use crate::format::{self, Scale};
 use crate::frame::{Frame, Inside, LEAST, planned_cells, without_number};
 use crate::ledger::{self, Part};
 use crate::plan::Experiment;
-use crate::quantity::{Measured, Quantity, Unit};
+use crate::quantity::{Measured, Unit};
 use crate::record::Record;
 use crate::render;
 
@@ -34,8 +34,6 @@ const COLUMNS_AT_MOST: usize = 6;
 struct Column {
     name: String,
     head: String,
-    /// Counts by a tool are the same in every round, or nearly; what programs report has an interval worth showing.
-    interval: bool,
     scale: Scale,
 }
 
@@ -81,7 +79,7 @@ impl Measures {
         let all = ("all".to_owned(), column_of(record, &cells, count.all())?);
         let columns = [all].into_iter().chain(kinds.into_iter().map(|(_, kind, column)| (kind, column)));
         let head = |name: &str| name.to_owned();
-        let (columns, rows) = turn(cells, columns.collect(), false, head);
+        let (columns, rows) = turn(cells, columns.collect(), head);
         let [fewer, more] = experiment.laps_of(count);
         let (what, tool) = count.words();
         let per = &experiment.per;
@@ -89,7 +87,7 @@ impl Measures {
             columns,
             rows,
             caption: format!(
-                "{what} per {per}, counted by {tool} and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median over rounds"
+                "{what} per {per}, counted by {tool} and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median and its 95 % interval, unless that rounds to a point, over rounds"
             ),
             notes: vec![format!(
                 "A kind of which no cell has {LEAST} per {per} has no column; the column of all has it too."
@@ -111,7 +109,7 @@ impl Measures {
             let column = column_of(record, &cells, &name)?;
             columns.push((name, column));
         }
-        let (columns, rows) = turn(cells, columns, true, |name| match ledger::part(name) {
+        let (columns, rows) = turn(cells, columns, |name| match ledger::part(name) {
             (_, Part::Slope) => words(name),
             (ledger, Part::AtNone) => format!("{}, with none held", words(ledger)),
             (ledger, Part::Residual) => format!("{}, farthest from the line, of its range", words(ledger)),
@@ -119,9 +117,11 @@ impl Measures {
         let per = &experiment.per;
         let caption = match is_ledger {
             true => format!(
-                "Per {per}: the slope of a line by least squares through a ledger that was read at several counts. Median and its 95 % interval over rounds of fresh processes"
+                "Per {per}: the slope of a line by least squares through a ledger that was read at several counts. Median and its 95 % interval, unless that rounds to a point, over rounds of fresh processes"
             ),
-            false => "Median and its 95 % interval over rounds of fresh processes".to_owned(),
+            false => {
+                "Median and its 95 % interval, unless that rounds to a point, over rounds of fresh processes".to_owned()
+            }
         };
         let floor = record.noise_floor(main).map(|floor| {
             format!(
@@ -161,11 +161,7 @@ impl Measures {
         let measure = |(column, measured): (&Column, &Measured)| {
             let number = match measured {
                 Err(missing) => render::boxed_inline(missing),
-                Ok(quantity) => {
-                    let shown = format::quantity(quantity);
-                    let interval = shown.interval.filter(|_| column.interval).unwrap_or_default();
-                    format!("{} <span class=\"interval\">{}</span>", html(&shown.value), html(&interval))
-                }
+                Ok(quantity) => render::in_table(&format::quantity(quantity)),
             };
             (html(&column.head), format!("<td>{number}</td>"))
         };
@@ -179,7 +175,7 @@ impl Measures {
             Err(missing) => return without_number(missing, self.columns.len() + 1),
         };
         let number = |(column, measured): (&Column, &Measured)| match measured {
-            Ok(quantity) => format!("<td>{}</td>", column.html(quantity)),
+            Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::on_scale(quantity, column.scale))),
             Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
         };
         let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();
@@ -234,18 +230,6 @@ impl Measures {
     }
 }
 
-impl Column {
-    fn html(&self, quantity: &Quantity) -> String {
-        let shown = format::on_scale(quantity, self.scale);
-        match shown.interval {
-            Some(interval) if self.interval => {
-                format!("{} <span class=\"interval\">{}</span>", html(&shown.value), html(&interval))
-            }
-            _ => html(&shown.value),
-        }
-    }
-}
-
 /// A measure's name as a head says it: its unit stands apart.
 fn words(measure: &str) -> String {
     let name = measure.strip_suffix("_bytes").or_else(|| measure.strip_suffix("_ns")).unwrap_or(measure);
@@ -260,7 +244,6 @@ fn column_of(record: &Record, cells: &[Cell], measure: &str) -> Result<Vec<Measu
 fn turn(
     cells: Vec<Cell>,
     columns: Vec<(String, Vec<Measured>)>,
-    interval: bool,
     head: impl Fn(&str) -> String,
 ) -> (Vec<Column>, Vec<Row>) {
     let row = |(index, cell): (usize, Cell)| Row {
@@ -271,7 +254,6 @@ fn turn(
     let column = |(name, column): &(String, Vec<Measured>)| Column {
         name: name.clone(),
         head: head(name),
-        interval,
         scale: scale_of_all(column.iter()),
     };
     (columns.iter().map(column).collect(), rows)
@@ -303,6 +285,7 @@ fn median(measured: &Measured) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantity::Quantity;
     use crate::statistics::Estimate;
 
     #[test]

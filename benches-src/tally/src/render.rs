@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::escape::{html, identifier};
 use crate::expression::Expression;
-use crate::format;
+use crate::format::{self, Shown};
 use crate::plan::{Experiment, Plan};
 use crate::project::Machine;
 use crate::quantity::{Measured, Missing, Quantity, Unit};
@@ -80,6 +80,11 @@ pub fn missing(missing: &Missing, form: Form) -> String {
     }
 }
 
+/// The beginning of the box in which a wide table scrolls, for keys as well as for fingers; the label, as HTML, says aloud what is in it.
+pub fn wide(label: &str) -> String {
+    format!("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\n")
+}
+
 /// What a reader must know about how fresh a record is; nothing where it is.
 pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machine) -> Option<Missing> {
     let again = match machine {
@@ -137,6 +142,17 @@ fn filled_in(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form
 /// Where an experiment's table stands.
 pub fn anchor(plan: &Plan, experiment: &Experiment) -> String {
     format!("{}.md#{}", plan.chapter, experiment.name)
+}
+
+/// A number of a table as HTML: with its interval, unless both ends of that read as the number itself.
+pub fn in_table(shown: &Shown) -> String {
+    match &shown.interval {
+        Some(_) if shown.is_point => html(&shown.value),
+        interval => {
+            let interval = interval.as_deref().unwrap_or("no interval");
+            format!("{} <span class=\"interval\">{}</span>", html(&shown.value), html(interval))
+        }
+    }
 }
 
 /// Machine, day and effort, in a few words.

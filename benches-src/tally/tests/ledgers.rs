@@ -99,9 +99,7 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
         command.env("TALLY_FORM", "page");
         command
     });
-    for part in
-        ["<th scope=\"col\">total, KiB</th>", "with none held", "4.00 <span class=\"interval\">4.00–4.00</span>"]
-    {
+    for part in ["<th scope=\"col\">total, KiB</th>", "with none held", "<td>4.00</td>"] {
         assert!(page.contains(part), "{part} in {page}");
     }
     assert!(!page.contains("/ hop"), "{page}");

@@ -119,8 +119,9 @@ impl<'a> Judged<'a> {
         if let Some(note) = &self.claim.note {
             out += &format!("<p class=\"note\">{}</p>\n", html(note));
         }
+        let wide = render::wide("The parts of this claim");
         out += &format!(
-            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"The parts of this claim\">\n<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
+            "{wide}<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
              <th scope=\"col\">agrees between</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
             publication.word()
         );
@@ -251,9 +252,9 @@ fn class(verdict: Verdict) -> String {
 }
 
 fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
-    let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"All claims\">\n<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
-                   <th scope=\"col\">published or predicted</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n"
-        .to_owned();
+    let mut out = render::wide("All claims")
+        + "<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
+                   <th scope=\"col\">published or predicted</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n";
     for judged in claims {
         let publication = view.published.publication(&judged.claim.source)?;
         let published: Vec<String> =

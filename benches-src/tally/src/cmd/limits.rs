@@ -228,8 +228,9 @@ fn exact(measured: &Measured) -> String {
 
 fn page(rows: &[Row], context: &str) -> String {
     let heads: String = UNITS.iter().map(|(_, name)| format!("<th scope=\"col\">{}</th>", html(name))).collect();
+    let wide = render::wide("Limits");
     let mut out = format!(
-        "<div class=\"figure table\" id=\"the-limits\">\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Limits\">\n<table>\n<caption><span>Each limit and the \
+        "<div class=\"figure table\" id=\"the-limits\">\n{wide}<table>\n<caption><span>Each limit and the \
          number of units at which it would stop; the lowest of a column is marked. {}.</span></caption>\n<thead>\n<tr>\
          <th scope=\"col\">limit</th><th scope=\"col\">value</th>{heads}</tr>\n</thead>\n<tbody>\n",
         html(context)

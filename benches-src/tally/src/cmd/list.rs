@@ -100,8 +100,9 @@ fn experiments(view: &View, form: Form) -> Result<String> {
                     html(when)
                 )
             });
+            let wide = render::wide("All experiments");
             format!(
-                "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"All experiments\">\n<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">question</th>\
+                "{wide}<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">question</th>\
                  <th scope=\"col\">state</th><th scope=\"col\">measured</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
                 rows.collect::<String>()
             )
@@ -255,8 +256,9 @@ fn page_machine(view: &View, machine: &Machine, record: Option<&Record>) -> Stri
         };
         format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
     });
+    let wide = render::wide("What is known of this machine");
     out += &format!(
-        "<p>{}. Measured {}.</p>\n{doubts}<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"What is known of this machine\">\n<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        "<p>{}. Measured {}.</p>\n{doubts}{wide}<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
         html(&facts.summary()),
         html(record.day()),
         rows.collect::<String>()

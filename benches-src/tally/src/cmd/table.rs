@@ -7,7 +7,7 @@ use crate::cell::Cell;
 use crate::downloads;
 use crate::escape::html;
 use crate::expression::Expression;
-use crate::format::{self, Scale};
+use crate::format::{self, Scale, Shown};
 use crate::frame::{Frame, Inside, LEAST, planned_cells, without_number};
 use crate::measures::{Measures, scale_of};
 use crate::plan::Experiment;
@@ -177,7 +177,7 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
     let heads = columns.heads(&frame.experiment.per);
     frame.page(&Inside {
         caption: html(&format!(
-            "Median per {} and its 95 % interval over rounds of fresh processes",
+            "Median per {} and its 95 % interval, unless that rounds to a point, over rounds of fresh processes",
             frame.experiment.per
         )),
         cells: numbers.iter().map(|(cell, _)| *cell).collect(),
@@ -249,12 +249,12 @@ impl Columns {
             Ok(quantity) => quantity,
             Err(missing) => return Ok(without_number(missing, self.width())),
         };
-        let time = |measured: &Measured| shown(measured, |quantity| scaled(quantity, self.scale));
+        let time = |measured: &Measured| shown(measured, |quantity| format::on_scale(quantity, self.scale));
         let uncounted = row.counters.iter().all(Result::is_err);
         let measure = |(index, (name, _)): &(usize, Column)| {
             shown(&row.counters[*index], |quantity| match is_time(name) {
-                true => html(&self.scale.show(quantity.estimate.median)),
-                false => html(&format::quantity(quantity).value),
+                true => format::on_scale(quantity, self.scale),
+                false => format::quantity(quantity),
             })
         };
         let mut cells = vec![time(&row.main)];
@@ -282,17 +282,11 @@ impl Columns {
     }
 }
 
-fn shown(measured: &Measured, show: impl Fn(&Quantity) -> String) -> String {
+fn shown(measured: &Measured, show: impl Fn(&Quantity) -> Shown) -> String {
     match measured {
-        Ok(quantity) => format!("<td>{}</td>", show(quantity)),
+        Ok(quantity) => format!("<td>{}</td>", render::in_table(&show(quantity))),
         Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
     }
-}
-
-fn scaled(quantity: &Quantity, scale: Scale) -> String {
-    let shown = format::on_scale(quantity, scale);
-    let interval = shown.interval.unwrap_or_else(|| "no interval".to_owned());
-    format!("{} <span class=\"interval\">{}</span>", html(&shown.value), html(&interval))
 }
 
 /// What the numbers' own session says against them.
