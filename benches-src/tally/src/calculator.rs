@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -20,6 +21,9 @@ use crate::view::View;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calculator {
+    /// Whose it is.
+    #[serde(skip)]
+    pub chapter: String,
     /// What a reader sets.
     #[serde(rename = "setting")]
     pub settings: Vec<Setting>,
@@ -314,7 +318,9 @@ impl Calculator {
     pub fn load(project: &Project) -> Result<Self> {
         let path = project.calculator()?.context("no chapter has a calculator.toml")?;
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        toml::from_str(&text).with_context(|| format!("in {}", path.display()))
+        let data: Self = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+        let folder = path.parent().and_then(Path::file_name).context("a calculator lies in its chapter's folder")?;
+        Ok(Self { chapter: folder.to_string_lossy().into_owned(), ..data })
     }
 
     /// Everything that is wrong with it, each in a sentence.

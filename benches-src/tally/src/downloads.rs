@@ -36,8 +36,8 @@ pub fn forget_others(project: &Project, shown: &Machine) -> Result<()> {
     let Ok(folders) = fs::read_dir(project.generated()) else { return Ok(()) };
     for folder in folders {
         let path = folder?.path();
-        let is_kept = |name: &str| path.ends_with(name);
-        if path.is_dir() && !is_kept(shown.slug()) && !is_kept(charts::VEGA) {
+        let is_kept = [shown.slug(), charts::VEGA].iter().any(|name| path.ends_with(name));
+        if path.is_dir() && !is_kept {
             fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()))?;
         }
     }
@@ -76,12 +76,11 @@ impl SmallPrint<'_> {
         parts.extend(self.more.iter().map(|(word, path)| format!("<a href=\"{path}\" download>{}</a>", html(word))));
         parts.push(format!("<a href=\"{}.md#{}\">listings</a>", plan.chapter, experiment.programs()[0]));
         parts.push(format!("<code class=\"command\">{}</code>", html(self.command)));
-        Ok(format!("<div class=\"small\">\n<p>{}</p>\n{cite}</div>\n", parts.join(" · ")))
+        Ok(small_letters(&parts, &cite))
     }
 
     /// A citation that carries the machine along.
     fn cite(&self, view: &View, plan: &Plan, experiment: &Experiment, record: &Record) -> String {
-        let link = format!("{}.html#{}", plan.chapter, self.figure);
         let text = format!(
             "Tasks beside threads, {} ({}). Machine {}: {}; measured {}, effort {}, {} rounds, revision {}.",
             self.figure,
@@ -93,14 +92,22 @@ impl SmallPrint<'_> {
             record.complete_rounds().len(),
             record.header.revision.as_deref().unwrap_or("unknown"),
         );
-        format!(
-            "<details class=\"cite\"><summary>cite</summary><p>{} <a href=\"{}.md#{}\">{}</a></p></details>\n",
-            html(&text),
-            plan.chapter,
-            self.figure,
-            html(&link)
-        )
+        citation(&text, &plan.chapter, self.figure)
     }
+}
+
+/// Small letters under a figure: their parts in a line, and under it a citation, if there is one.
+pub fn small_letters(parts: &[String], citation: &str) -> String {
+    format!("<div class=\"small\">\n<p>{}</p>\n{citation}</div>\n", parts.join(" · "))
+}
+
+/// A citation of a figure, folded away, with a link to it.
+pub fn citation(text: &str, chapter: &str, figure: &str) -> String {
+    let link = html(&format!("{chapter}.html#{figure}"));
+    format!(
+        "<details class=\"cite\"><summary>cite</summary><p>{} <a href=\"{chapter}.md#{figure}\">{link}</a></p></details>\n",
+        html(text)
+    )
 }
 
 fn provenance(record: &Record) -> String {
@@ -142,7 +149,8 @@ fn estimate(measured: Option<&Measured>) -> Option<Estimate> {
     Some(measured?.as_ref().ok()?.estimate)
 }
 
-fn csv_line(fields: impl Iterator<Item = String>) -> String {
+/// A line of a CSV file.
+pub fn csv_line(fields: impl Iterator<Item = String>) -> String {
     fields.map(|field| csv_field(&field)).collect::<Vec<_>>().join(",") + "\n"
 }
 

@@ -147,6 +147,7 @@ fn the_calculator_in_each_form() {
         let printed = fake.print(&["calculator", "--machine", "a-machine", "--form", form]);
         insta::assert_snapshot!(format!("calculator-{form}"), printed);
     }
+    insta::assert_snapshot!("calculator-csv", fake.read("book/src/generated/a-machine/calculator.csv"));
     let live = fake.read("book/src/generated/a-machine/calculator.live.js");
     assert!(live.starts_with("(window.charts ??= {}).calculator = {"), "{live}");
     assert!(!live.contains(":\"$"), "a placeholder was left in the specification");

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 
-use super::{Line, Printer, QUESTION, plural, shown, worded};
+use super::{Line, Printer, QUESTION, plural, shown, unit, worded};
 use crate::calculator::{Answer, At, Kept, Output, Value, Who};
+use crate::downloads;
 use crate::escape::{html, identifier};
 use crate::quantity::Missing;
+use crate::record::Header;
 use crate::render;
+use crate::statistics::Estimate;
 
 impl Printer<'_> {
     pub(super) fn page(&self) -> Result<String> {
@@ -21,8 +24,9 @@ impl Printer<'_> {
             let (id, name) = (identifier(&case.name), html(&case.name));
             Ok(format!("<th scope=\"col\" id=\"calculator-{id}\" data-set=\"{set}\">{name}</th>"))
         });
+        let wide = render::wide("Worked cases");
         out += &format!(
-            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Worked cases\">\n<table>\n<caption><span>Worked cases. What describes them is assumed, what is computed \
+            "{wide}<table>\n<caption><span>Worked cases. What describes them is assumed, what is computed \
              stands on records: {}.</span></caption>\n<thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{}</tr>\n</thead>\n",
             html(self.view.machine.name()),
             heads.collect::<Result<String>>()?
@@ -30,7 +34,7 @@ impl Printer<'_> {
         out += &format!("<tbody>\n{}</tbody>\n<tbody>\n{}</tbody>\n", self.description_rows()?, self.output_rows()?);
         out += "</table>\n</div>\n";
         out += &format!("<figcaption>{}</figcaption>\n</figure>\n", self.rule()?);
-        Ok(out + &self.formulas()? + &self.input_table()?)
+        Ok(out + &self.formulas()? + &self.input_table()? + &self.small_print()?)
     }
 
     /// What the answer to the question means.
@@ -48,12 +52,63 @@ impl Printer<'_> {
         )))
     }
 
+    /// The experiments that its inputs are taken from.
+    fn experiments(&self) -> BTreeSet<&str> {
+        let options = self.data.inputs.iter().flat_map(|input| &input.options);
+        options.map(|option| option.experiment.as_str()).collect()
+    }
+
+    /// What was measured of them, and where.
+    fn headers(&self) -> Result<Vec<Header>> {
+        let mut headers = Vec::new();
+        for name in self.experiments() {
+            let (plan, experiment) = self.view.plans.experiment(name)?;
+            headers.extend(
+                self.view.kept(plan, experiment)?.as_ref().as_ref().ok().map(|(record, _)| record.header.clone()),
+            );
+        }
+        Ok(headers)
+    }
+
+    /// The worked cases as CSV: what is assumed of each, what is measured, and what follows, unrounded.
+    fn csv(&self) -> Result<String> {
+        let heads = ["case", "what", "of", "unit", "median", "low", "high", "formula", "missing"];
+        let mut out = downloads::csv_line(heads.into_iter().map(str::to_owned));
+        for case in self.cases {
+            let mut line = |what: &str, of: &str, unit: &str, value: &Value, formula: String| {
+                let [median, low, high, missing] = bare(value);
+                let words = [case.name.as_str(), what, of, unit].map(str::to_owned);
+                out += &downloads::csv_line(words.into_iter().chain([median, low, high, formula, missing]));
+            };
+            for setting in &self.data.settings {
+                let estimate = Estimate { median: self.data.set(case, setting)?, interval: None, rounds: 0 };
+                line(&setting.label, "assumed", &setting.unit, &Ok(estimate), String::new());
+            }
+            for input in &self.data.inputs {
+                let option = self.data.chosen(case, input)?;
+                for who in [Who::Thread, Who::Task] {
+                    let measured = option.measured(self.view, who)?;
+                    let unit = measured
+                        .as_ref()
+                        .map_or("", |quantity| render::unit_suffix(quantity.unit).trim_start_matches('_'));
+                    let value = measured.map(|quantity| quantity.estimate);
+                    let what = format!("{}, {}", input.label, option.label);
+                    line(&what, plural(who), unit, &value, format!("{}: {}", option.experiment, option.quantity(who)?));
+                }
+            }
+            for Line { output, values } in self.lines(case)? {
+                for (who, value, _) in &values {
+                    line(&output.label, plural(*who), unit(output.panel), value, self.formula(output)?);
+                }
+            }
+        }
+        Ok(out)
+    }
+
     /// What must be known about how fresh the records are, and which are missing.
     fn states(&self) -> Result<String> {
         let mut out = String::new();
-        let options = self.data.inputs.iter().flat_map(|input| &input.options);
-        let names: BTreeSet<&str> = options.map(|option| option.experiment.as_str()).collect();
-        for name in names {
+        for name in self.experiments() {
             let (plan, experiment) = self.view.plans.experiment(name)?;
             let note = match self.view.kept(plan, experiment)?.as_ref() {
                 Ok((_, freshness)) => render::freshness(freshness, experiment, &self.view.machine),
@@ -106,10 +161,10 @@ impl Printer<'_> {
     }
 
     fn formulas(&self) -> Result<String> {
-        let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Formulas\">\n<table class=\"formulas\">\n<caption><span>How each is computed. An interval is \
+        let mut out = render::wide("Formulas")
+            + "<table class=\"formulas\">\n<caption><span>How each is computed. An interval is \
                        the input’s, taken through the formula.</span></caption>\n<thead>\n<tr><th scope=\"col\">what</th>\
-                       <th scope=\"col\">formula</th></tr>\n</thead>\n<tbody>\n"
-            .to_owned();
+                       <th scope=\"col\">formula</th></tr>\n</thead>\n<tbody>\n";
         for output in &self.data.outputs {
             out += &format!(
                 "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
@@ -121,10 +176,10 @@ impl Printer<'_> {
     }
 
     fn input_table(&self) -> Result<String> {
-        let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Inputs\">\n<table class=\"inputs\">\n<caption><span>What is taken from records. A number leads \
+        let mut out = render::wide("Inputs")
+            + "<table class=\"inputs\">\n<caption><span>What is taken from records. A number leads \
                        to its table.</span></caption>\n<thead>\n<tr><th scope=\"col\">input</th><th scope=\"col\">thread</th>\
-                       <th scope=\"col\">task</th><th scope=\"col\">what it is</th></tr>\n</thead>\n<tbody>\n"
-            .to_owned();
+                       <th scope=\"col\">task</th><th scope=\"col\">what it is</th></tr>\n</thead>\n<tbody>\n";
         for input in &self.data.inputs {
             for option in &input.options {
                 let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
@@ -144,9 +199,48 @@ impl Printer<'_> {
                 );
             }
         }
-        out += "</tbody>\n</table>\n</div>\n";
-        Ok(out + "<p class=\"small\"><code class=\"command\">cargo tally calculator</code></p>\n")
+        Ok(out + "</tbody>\n</table>\n</div>\n")
     }
+
+    /// Where its numbers come from, the bare numbers, how to compute them again, how to cite them. The raw records stand under the tables
+    /// that the inputs lead to.
+    fn small_print(&self) -> Result<String> {
+        let records = self.headers()?;
+        let measured = span(&records);
+        let machine = self.view.machine.name();
+        let context = if records.is_empty() { machine.to_owned() } else { format!("{machine}, {measured}") };
+        let csv = downloads::write(self.view, &format!("{}/calculator.csv", self.view.machine.slug()), &self.csv()?)?;
+        let parts = [
+            format!("<a href=\"machines.md\">{}</a>", html(&context)),
+            format!("<a href=\"{csv}\" download>data (CSV)</a>"),
+            "<code class=\"command\">cargo tally calculator</code>".to_owned(),
+        ];
+        let citation = records.first().map(|record| {
+            let names = listed(records.iter().map(|record| record.experiment.as_str()));
+            let revisions = listed(records.iter().map(|record| record.revision.as_deref().unwrap_or("unknown")));
+            let summary = record.machine.summary();
+            let text = format!(
+                "Tasks beside threads, calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}; computed from the \
+                 experiments {names}, revisions {revisions}."
+            );
+            downloads::citation(&text, &self.data.chapter, "calculator")
+        });
+        Ok(downloads::small_letters(&parts, &citation.unwrap_or_default()))
+    }
+}
+
+/// The days on which these were measured, from the first to the last.
+fn span(records: &[Header]) -> String {
+    let days: BTreeSet<&str> = records.iter().map(Header::day).collect();
+    match (days.first(), days.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (first, _) => first.copied().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Each once, in order, with commas.
+fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// A row of the table of cases.
@@ -171,6 +265,18 @@ fn cell(output: &Output, (who, value, kept): &(Who, Value, Option<Kept>)) -> Str
                 html(&shown),
                 html(&interval)
             )
+        }
+    }
+}
+
+/// A median and its interval's ends, or why there are none.
+fn bare(value: &Value) -> [String; 4] {
+    match value {
+        Err(missing) => [String::new(), String::new(), String::new(), missing.to_string()],
+        Ok(estimate) => {
+            let (low, high) = estimate.interval.unzip();
+            let end = |end: Option<f64>| end.map_or(String::new(), |end| end.to_string());
+            [estimate.median.to_string(), end(low), end(high), String::new()]
         }
     }
 }
