@@ -158,14 +158,14 @@ fn an_unfinished_session_that_is_not_gone_on_with_is_put_aside_each_time() {
     let fake = Fake::new();
     fake.program("slow", &format!("sleep 0.2; {}", observation("slow", 2000)));
     let partial = fake.path("data/local/chapter/pair.jsonl.partial");
-    for (aside, lower) in [("abandoned", ["--effort", "test"]), ("abandoned-2", ["--effort", "test"])] {
+    for aside in ["abandoned", "abandoned-2"] {
         let mut quick = fake.measure(&[]).spawn().unwrap();
         while std::fs::read_to_string(&partial).unwrap_or_default().lines().count() < 3 {
             thread::sleep(Duration::from_millis(10));
         }
         quick.kill().unwrap();
         quick.wait().unwrap();
-        let output = fake.measure(&[&lower[..], &["--again"]].concat()).output().unwrap();
+        let output = fake.measure(&["--effort", "test", "--again"]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(said.contains("is put aside as") && said.contains(aside), "{said}");
         assert!(fake.read(&format!("data/local/chapter/pair.jsonl.{aside}")).contains("\"effort\":\"quick\""));

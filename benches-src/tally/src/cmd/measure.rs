@@ -113,18 +113,26 @@ impl Measure {
         let mut wanted = Vec::new();
         for (plan, experiment) in plans.experiments() {
             let named = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
-            if named && self.is_needed(project, plan, experiment, machine)? {
-                let sources = Current::read(project, &plan.chapter, experiment)?.sources;
-                wanted.push(Wanted { plan, experiment, sources });
+            if !named || self.effort.cells(experiment)?.is_empty() || (experiment.push && !self.push_limits) {
+                continue;
+            }
+            let current = Current::read(project, &plan.chapter, experiment)?;
+            if self.is_needed(project, plan, experiment, &current, machine)? {
+                wanted.push(Wanted { plan, experiment, sources: current.sources });
             }
         }
         Ok(wanted)
     }
 
-    fn is_needed(&self, project: &Project, plan: &Plan, experiment: &Experiment, machine: &Facts) -> Result<bool> {
-        if self.effort.cells(experiment)?.is_empty() || (experiment.push && !self.push_limits) {
-            return Ok(false);
-        }
+    /// Whether there is no record that is good enough. One that cannot be read is put aside.
+    fn is_needed(
+        &self,
+        project: &Project,
+        plan: &Plan,
+        experiment: &Experiment,
+        current: &Current,
+        machine: &Facts,
+    ) -> Result<bool> {
         let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
         let record = match Record::load(&path) {
             Ok(Some(record)) if !self.again => record,
@@ -136,8 +144,7 @@ impl Measure {
                 return Ok(true);
             }
         };
-        let fresh =
-            record.header.sources.freshness(&Current::read(project, &plan.chapter, experiment)?) == Freshness::Fresh;
+        let fresh = record.header.sources.freshness(current) == Freshness::Fresh;
         let rust = |facts: &Facts| facts.known.get("Rust").cloned();
         let same_machine =
             record.header.machine.differences(machine).is_empty() && rust(&record.header.machine) == rust(machine);
