@@ -42,8 +42,10 @@ test('a listing that was changed after measuring is boxed as stale', () => {
   const before = readFileSync(listing, 'utf8');
   writeFileSync(listing, `${before}// changed\n`);
   const { status, output, site } = build(checkout, { effort: 'never' });
+  const check = spawnSync('cargo', ['tally', 'check'], { cwd: checkout, encoding: 'utf8' });
   writeFileSync(listing, before);
   assert.equal(status, 0, output);
+  assert.match(check.stderr, /was measured before these changed/);
   assert.match(page(site, 'switch-cost'), /<strong>stale<\/strong>.*loop-socket\.rs/);
 });
 
@@ -113,7 +115,8 @@ test('every command that the book or the README shows can be run', async () => {
     if (command === 'cargo tally confirm') assert.match(stderr, /interrupted; what was measured so far is kept/);
     else assert.equal(code ?? 0, 0, `${command}\n${stderr}`);
   };
-  // What measures, or starts a tool that does, wants the machine for itself, and what is linked in another order is compiled anew by whoever comes next.
+  // What measures, or starts a tool that does, wants the machine for itself; and after what is linked in another order, whoever comes next
+  // compiles anew.
   const isAlone = (command) => /tally (measure|confirm)|program tool-|^LINK_ORDER=/.test(command);
   const sideBySide = toRun.filter((command) => !isAlone(command));
   const worker = async () => {
