@@ -265,6 +265,7 @@ fn per_round<'a>(
         let value = match measure {
             _ if named.is_some() => named,
             "elapsed" => nanoseconds_per_operation(observation),
+            "user_ns" | "system_ns" => cpu_time(observation, measure),
             measure => match measure.strip_prefix("quantile_").and_then(|share| share.parse().ok()) {
                 Some(share) => quantile(observation.histograms.get("lap"), share)?,
                 None => per_operation(observation, measure),
@@ -328,6 +329,18 @@ fn quantile(laps: Option<&Histogram>, share: f64) -> Result<Option<f64>, Missing
         seen >= wanted
     };
     Ok(laps.buckets.iter().find(reaches).map(|(bound, _)| *bound as f64))
+}
+
+/// CPU time of the median sample, as the time that stands beside it is, in user or in kernel mode. Its split is that of all samples together,
+/// since in a single one it may be estimated from a few ticks of the clock.
+fn cpu_time(seen: &Observation, mode: &str) -> Option<f64> {
+    let of = |window: &Window, mode: &str| window.counters.get(mode).copied();
+    let both = |window: &Window| Some(of(window, "user_ns")? + of(window, "system_ns")?);
+    let per_operation: Option<Vec<f64>> =
+        seen.samples.iter().map(|sample| Some(both(sample)? as f64 / sample.operations as f64)).collect();
+    let all: u64 = seen.samples.iter().filter_map(both).sum();
+    let in_mode: u64 = seen.samples.iter().filter_map(|sample| of(sample, mode)).sum();
+    Some(statistics::median(&per_operation?)? * in_mode as f64 / all.max(1) as f64)
 }
 
 /// A counter over all samples of one process. What a system-wide counter does anyway, by the idle window, is taken off.
@@ -510,6 +523,22 @@ mod tests {
         let mut record = drifting();
         record.runs.retain(|run| run.round < 5);
         assert_eq!(evaluate(&record, "a / b").unwrap().estimate.interval, None);
+    }
+
+    #[test]
+    fn cpu_time_is_the_median_samples_and_its_split_that_of_all() {
+        // On one CPU that is always busy it is the time that passed, however uneven the samples and however coarse their split.
+        let window = |elapsed_ns, user_ns: u64| Window {
+            operations: 10,
+            elapsed_ns,
+            counters: [("user_ns".to_owned(), user_ns), ("system_ns".to_owned(), elapsed_ns - user_ns)].into(),
+        };
+        let samples = vec![window(100, 0), window(110, 110), window(400, 0), window(90, 0), window(300, 140)];
+        let seen = Observation { samples, ..Observation::default() };
+        let [user, system] = ["user_ns", "system_ns"].map(|mode| cpu_time(&seen, mode).unwrap());
+        assert_eq!((user, system), (11.0 * 0.25, 11.0 * 0.75));
+        assert_eq!(Some(user + system), nanoseconds_per_operation(&seen));
+        assert_eq!(cpu_time(&Observation::default(), "user_ns"), None);
     }
 
     #[test]
