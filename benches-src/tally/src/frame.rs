@@ -71,7 +71,8 @@ impl Frame<'_> {
         out += "</table>\n</div>\n";
         let full_only = full_only_note(&inside.full_only, &shared).into_iter();
         let doubts = record.doubts().into_iter().map(|doubt| format!("Doubt: {doubt}."));
-        let notes = full_only.chain(inside.notes.iter().cloned()).chain(linking_note(experiment, record)).chain(doubts);
+        let own = experiment.note.iter().chain(&inside.notes).cloned();
+        let notes = full_only.chain(own).chain(linking_note(experiment, record)).chain(doubts);
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
         let command = format!("cargo tally table {}", experiment.name);

@@ -83,6 +83,9 @@ pub struct Experiment {
     /// The takeaway under each of its figures, by shape, with quantities in braces.
     #[serde(default)]
     pub captions: BTreeMap<String, String>,
+    /// What must be known of the numbers in its table, besides their units.
+    #[serde(default)]
+    pub note: Option<String>,
     /// Programs with their grids.
     pub cells: Vec<CellGroup>,
     /// What quantities are made of, where the experiment takes some apart.

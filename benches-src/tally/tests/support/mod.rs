@@ -22,6 +22,7 @@ per = "step"
 headline = "slow[free] / fast[free]"
 twins = ["slow[free]"]
 limit_seconds = 2
+note = "Steps of <nobody>."
 captions.dots = "A slow step takes {slow[free]}, {slow[free] / fast[free]} times a fast one."
 
 [[experiment.cells]]
