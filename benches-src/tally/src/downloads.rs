@@ -88,7 +88,7 @@ impl SmallPrint<'_> {
             view.machine.name(),
             record.header.machine.summary(),
             record.day(),
-            format!("{:?}", record.header.effort).to_lowercase(),
+            record.header.effort.word(),
             record.complete_rounds().len(),
             record.header.revision.as_deref().unwrap_or("unknown"),
         );

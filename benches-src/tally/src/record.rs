@@ -28,6 +28,17 @@ pub enum Effort {
     Full,
 }
 
+impl Effort {
+    /// As it is set and printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Effort::Test => "test",
+            Effort::Quick => "quick",
+            Effort::Full => "full",
+        }
+    }
+}
+
 /// A line of a record.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

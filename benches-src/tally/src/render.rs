@@ -164,7 +164,7 @@ pub fn context(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Stri
 }
 
 fn measured_where(view: &View, record: &Record) -> String {
-    let effort = format!("{:?}", record.header.effort).to_lowercase();
+    let effort = record.header.effort.word();
     format!("{}, {}, effort {effort}", view.machine.name(), record.day())
 }
 

@@ -8,7 +8,7 @@ use super::{Line, Printer, QUESTION, plural, shown, unit, worded};
 use crate::calculator::{Answer, At, Kept, Output, Value, Who};
 use crate::downloads;
 use crate::escape::{html, identifier};
-use crate::quantity::Missing;
+use crate::quantity::{Missing, Unit};
 use crate::record::Header;
 use crate::render;
 use crate::statistics::Estimate;
@@ -88,9 +88,11 @@ impl Printer<'_> {
                 let option = self.data.chosen(case, input)?;
                 for who in [Who::Thread, Who::Task] {
                     let measured = option.measured(self.view, who)?;
-                    let unit = measured
-                        .as_ref()
-                        .map_or("", |quantity| render::unit_suffix(quantity.unit).trim_start_matches('_'));
+                    let unit = measured.as_ref().map_or("", |quantity| match quantity.unit {
+                        Unit::Nanoseconds => "ns",
+                        Unit::Bytes => "B",
+                        Unit::Count | Unit::Ratio => "",
+                    });
                     let value = measured.map(|quantity| quantity.estimate);
                     let what = format!("{}, {}", input.label, option.label);
                     line(&what, plural(who), unit, &value, format!("{}: {}", option.experiment, option.quantity(who)?));
@@ -218,9 +220,11 @@ impl Printer<'_> {
         let citation = records.first().map(|record| {
             let names = listed(records.iter().map(|record| record.experiment.as_str()));
             let revisions = listed(records.iter().map(|record| record.revision.as_deref().unwrap_or("unknown")));
+            // A quick build may have some records that are full.
+            let effort = listed(records.iter().map(|record| record.effort.word()));
             let summary = record.machine.summary();
             let text = format!(
-                "Tasks beside threads, calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}; computed from the \
+                "Tasks beside threads, calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}, effort {effort}; computed from the \
                  experiments {names}, revisions {revisions}."
             );
             downloads::citation(&text, &self.data.chapter, "calculator")
