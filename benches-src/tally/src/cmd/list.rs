@@ -70,8 +70,7 @@ fn experiments(view: &View, form: Form) -> Result<String> {
     for (plan, experiment) in view.plans.experiments() {
         let kept = view.kept(plan, experiment)?;
         let when = kept.as_ref().as_ref().map_or(String::new(), |(record, _)| {
-            format!("{}, {:?}, {} rounds", record.day(), record.header.effort, record.complete_rounds().len())
-                .to_lowercase()
+            format!("{}, {}, {} rounds", record.day(), record.header.effort.word(), record.complete_rounds().len())
         });
         entries.push((format!("{}/{}", plan.chapter, experiment.name), render::state_word(&kept), when, experiment));
     }
@@ -196,7 +195,7 @@ fn shown(view: &View, form: Form) -> Result<String> {
             view.machine.name(),
             header.machine.summary(),
             header.day(),
-            format!("{:?}", header.effort).to_lowercase()
+            header.effort.word()
         ),
         None => format!("There are no numbers from {} yet.", view.machine.name()),
     };
