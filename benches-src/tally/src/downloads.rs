@@ -133,13 +133,14 @@ pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Opt
             estimate(main).map_or(String::new(), |estimate| estimate.rounds.to_string()),
         ];
         let missing = main.and_then(|main| main.as_ref().err()).map_or(String::new(), ToString::to_string);
-        out += &csv_line(first.into_iter().chain(numbers.into_iter().flat_map(csv_numbers)).chain([missing]));
+        let numbers = numbers.into_iter().flat_map(|number| csv_numbers(estimate(number)));
+        out += &csv_line(first.into_iter().chain(numbers).chain([missing]));
     }
     out
 }
 
-fn csv_numbers(measured: Option<&Measured>) -> [String; 3] {
-    let estimate = estimate(measured);
+/// A median and its interval's ends, unrounded, as far as there are any.
+pub fn csv_numbers(estimate: Option<Estimate>) -> [String; 3] {
     let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
     let numbers = [estimate.map(|estimate| estimate.median), low, high];
     numbers.map(|number| number.map_or(String::new(), |number| number.to_string()))

@@ -18,6 +18,9 @@ use crate::view::View;
 /// What moves less than this per operation rounds to nothing, and gets no column.
 pub const LEAST: f64 = 0.005;
 
+/// What stands beside each median of a table, in its caption.
+pub const OVER_ROUNDS: &str = "and its 95 % interval, unless that rounds to a point, over rounds";
+
 /// Whose numbers a table shows.
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {

@@ -12,7 +12,7 @@ use crate::downloads;
 use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::{self, Scale};
-use crate::frame::{Frame, Inside, LEAST, planned_cells, without_number};
+use crate::frame::{Frame, Inside, LEAST, OVER_ROUNDS, planned_cells, without_number};
 use crate::ledger::{self, Part};
 use crate::plan::Experiment;
 use crate::quantity::{Measured, Unit};
@@ -87,7 +87,7 @@ impl Measures {
             columns,
             rows,
             caption: format!(
-                "{what} per {per}, counted by {tool} and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median and its 95 % interval, unless that rounds to a point, over rounds"
+                "{what} per {per}, counted by {tool} and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median {OVER_ROUNDS}"
             ),
             notes: vec![format!(
                 "A kind of which no cell has {LEAST} per {per} has no column; the column of all has it too."
@@ -117,10 +117,10 @@ impl Measures {
         let per = &experiment.per;
         let caption = match is_ledger {
             true => format!(
-                "Per {per}: the slope of a line by least squares through a ledger that was read at several counts. Median and its 95 % interval, unless that rounds to a point, over rounds of fresh processes"
+                "Per {per}: the slope of a line by least squares through a ledger that was read at several counts. Median {OVER_ROUNDS} of fresh processes"
             ),
             false => {
-                "Median and its 95 % interval, unless that rounds to a point, over rounds of fresh processes".to_owned()
+                format!("Median {OVER_ROUNDS} of fresh processes")
             }
         };
         let floor = record.noise_floor(main).map(|floor| {

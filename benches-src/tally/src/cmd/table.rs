@@ -8,7 +8,7 @@ use crate::downloads;
 use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::{self, Scale, Shown};
-use crate::frame::{Frame, Inside, LEAST, planned_cells, without_number};
+use crate::frame::{Frame, Inside, LEAST, OVER_ROUNDS, planned_cells, without_number};
 use crate::measures::{Measures, scale_of};
 use crate::plan::Experiment;
 use crate::published::{Figure, Publication};
@@ -176,10 +176,7 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
     }
     let heads = columns.heads(&frame.experiment.per);
     frame.page(&Inside {
-        caption: html(&format!(
-            "Median per {} and its 95 % interval, unless that rounds to a point, over rounds of fresh processes",
-            frame.experiment.per
-        )),
+        caption: html(&format!("Median per {} {OVER_ROUNDS} of fresh processes", frame.experiment.per)),
         cells: numbers.iter().map(|(cell, _)| *cell).collect(),
         table: frame.rows(&heads, &numbers, &full_only),
         full_only,

@@ -76,9 +76,10 @@ impl Printer<'_> {
         let mut out = downloads::csv_line(heads.into_iter().map(str::to_owned));
         for case in self.cases {
             let mut line = |what: &str, of: &str, unit: &str, value: &Value, formula: String| {
-                let [median, low, high, missing] = bare(value);
                 let words = [case.name.as_str(), what, of, unit].map(str::to_owned);
-                out += &downloads::csv_line(words.into_iter().chain([median, low, high, formula, missing]));
+                let numbers = downloads::csv_numbers(value.as_ref().ok().copied());
+                let missing = value.as_ref().err().map_or(String::new(), ToString::to_string);
+                out += &downloads::csv_line(words.into_iter().chain(numbers).chain([formula, missing]));
             };
             for setting in &self.data.settings {
                 let estimate = Estimate { median: self.data.set(case, setting)?, interval: None, rounds: 0 };
@@ -269,18 +270,6 @@ fn cell(output: &Output, (who, value, kept): &(Who, Value, Option<Kept>)) -> Str
                 html(&shown),
                 html(&interval)
             )
-        }
-    }
-}
-
-/// A median and its interval's ends, or why there are none.
-fn bare(value: &Value) -> [String; 4] {
-    match value {
-        Err(missing) => [String::new(), String::new(), String::new(), missing.to_string()],
-        Ok(estimate) => {
-            let (low, high) = estimate.interval.unzip();
-            let end = |end: Option<f64>| end.map_or(String::new(), |end| end.to_string());
-            [estimate.median.to_string(), end(low), end(high), String::new()]
         }
     }
 }
