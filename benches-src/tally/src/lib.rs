@@ -10,6 +10,7 @@ pub mod calculator;
 pub mod cell;
 pub mod charts;
 pub mod cmd;
+pub mod columns;
 pub mod command_line;
 pub mod counted;
 pub mod downloads;

@@ -6,15 +6,19 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use observation::Observation;
-use serde::{Deserialize, Serialize};
+use observation::{Histogram, Measure, Observation, Window};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cell::Cell;
+use crate::columns;
 use crate::machine::{Facts, State};
 use crate::sources::Sources;
 
-/// The version of the format that is written; others are refused, with the way out.
-pub const FORMAT: u32 = 1;
+/// The version of the format that is written. In format 1, samples are a list; in format 2 they are columns.
+pub const FORMAT: u32 = 2;
+
+/// The oldest version that is read as well; others are refused, with the way out.
+const OLDEST: u32 = 1;
 
 /// How much was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize, clap::ValueEnum)]
@@ -49,6 +53,20 @@ pub enum Line {
     Run(Box<Run>),
     /// How the session ended.
     End(End),
+}
+
+impl Line {
+    /// What would be written to say this, with samples as they were written there: as a list, in format 1.
+    pub fn as_written(&self, before: &serde_json::Value) -> Result<serde_json::Value> {
+        let mut again = serde_json::to_value(self)?;
+        if let Line::Run(run) = self
+            && let Some(observation) = &run.observation
+            && before.pointer("/run/observation/samples").is_some_and(serde_json::Value::is_array)
+        {
+            again["run"]["observation"]["samples"] = serde_json::to_value(&observation.samples)?;
+        }
+        Ok(again)
+    }
 }
 
 /// What was about to be measured, and where.
@@ -96,11 +114,50 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_order: Option<u32>,
     /// What the process reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "kept", skip_serializing_if = "Option::is_none")]
     pub observation: Option<Observation>,
     /// Or how it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+}
+
+/// An observation as a record keeps it: as it was printed, but for its samples, which are [columns].
+mod kept {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(remote = "Observation")]
+    struct InColumns {
+        program: String,
+        parameters: BTreeMap<String, serde_json::Value>,
+        placement: String,
+        #[serde(default, with = "columns", skip_serializing_if = "Vec::is_empty")]
+        samples: Vec<Window>,
+        #[serde(default)]
+        measures: BTreeMap<String, Measure>,
+        #[serde(default)]
+        histograms: BTreeMap<String, Histogram>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        idle_window: Option<Window>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole_run: Option<Window>,
+        #[serde(default)]
+        unavailable: BTreeMap<String, String>,
+        #[serde(default)]
+        doubts: Vec<String>,
+    }
+
+    pub fn serialize<S: Serializer>(observation: &Option<Observation>, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Kept<'a>(#[serde(with = "InColumns")] &'a Observation);
+        observation.as_ref().map(Kept).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Observation>, D::Error> {
+        #[derive(Deserialize)]
+        struct Kept(#[serde(with = "InColumns")] Observation);
+        Ok(Option::<Kept>::deserialize(deserializer)?.map(|Kept(observation)| observation))
+    }
 }
 
 /// How a process failed.
@@ -248,8 +305,8 @@ fn check_version(header: &str) -> Result<()> {
     let versioned: Result<Versioned, _> = serde_json::from_str(header);
     if let Ok(Versioned { header: Version { format } }) = versioned {
         ensure!(
-            format == FORMAT,
-            "the record has format {format}, and this tally reads format {FORMAT}; measure again to replace it"
+            (OLDEST..=FORMAT).contains(&format),
+            "the record has format {format}, and this tally reads formats {OLDEST} to {FORMAT}; measure again to replace it"
         );
     }
     Ok(())
@@ -397,6 +454,22 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_record_of_format_1_is_read_and_holds_nothing_more_than_it_says() {
+        let run = run(0, 0, 10.0);
+        let mut line = serde_json::to_value(Line::Run(Box::new(run.clone()))).unwrap();
+        let in_columns = line.clone();
+        line["run"]["observation"]["samples"] = json!(run.observation.as_ref().unwrap().samples);
+        assert_ne!(line, in_columns);
+        for mut written in [line, in_columns] {
+            let read: Line = serde_json::from_value(written.clone()).unwrap();
+            assert!(matches!(&read, Line::Run(read) if **read == run));
+            assert_eq!(read.as_written(&written).unwrap(), written);
+            written["run"]["observation"]["diary"] = "dear".into();
+            assert_ne!(read.as_written(&written).unwrap(), written);
+        }
+    }
+
+    #[test]
     fn a_truncated_record_is_an_error_that_names_the_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
@@ -415,7 +488,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
         let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, text.replacen("\"format\":1", "\"format\":0", 1)).unwrap();
+        fs::write(&path, text.replacen("\"format\":2", "\"format\":0", 1)).unwrap();
         let error = format!("{:#}", Record::load(&path).unwrap_err());
         assert!(error.contains("format 0") && error.contains("measure again"), "{error}");
         fs::write(&path, "nonsense\n").unwrap();

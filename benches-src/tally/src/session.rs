@@ -176,7 +176,8 @@ impl Session<'_> {
         // A partial file that cannot be read, or that is of something else, is put aside and not lost.
         let same = |left: &Record| {
             let (a, b) = (&left.header, &header);
-            a.cells == b.cells
+            a.format == b.format
+                && a.cells == b.cells
                 && a.sources == b.sources
                 && a.effort == b.effort
                 && a.machine.differences(&b.machine).is_empty()
@@ -191,7 +192,7 @@ impl Session<'_> {
             Ok(Some(_)) | Err(_) => {
                 let aside = self.aside();
                 eprintln!(
-                    "tally: an unfinished session with another effort, of other sources or on another machine is put aside as {}",
+                    "tally: an unfinished session with another effort, of other sources, in another format or on another machine is put aside as {}",
                     aside.display()
                 );
                 fs::rename(&partial, aside)?;

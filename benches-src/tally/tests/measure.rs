@@ -216,7 +216,7 @@ fn records_that_cannot_be_read_are_boxed_put_aside_and_measured_again() {
     for (name, damage) in [
         ("truncated", (|text: &str| text[..text.len() - 30].to_owned()) as fn(&str) -> String),
         ("corrupt", |text| text.replacen("\"run\"", "\"ruin\"", 1)),
-        ("older", |text| text.replacen("\"format\":1", "\"format\":0", 1)),
+        ("older", |text| text.replacen("\"format\":2", "\"format\":0", 1)),
         ("empty", |_| String::new()),
     ] {
         let fake = Fake::new();

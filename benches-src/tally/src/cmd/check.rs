@@ -236,7 +236,7 @@ fn smuggled(path: &Path, place: &str) -> Result<Option<String>> {
     for (number, line) in fs::read_to_string(path)?.lines().enumerate() {
         let written: serde_json::Value = serde_json::from_str(line)?;
         let read: Line = serde_json::from_str(line)?;
-        if serde_json::to_value(&read)? != written {
+        if read.as_written(&written)? != written {
             return Ok(Some(format!(
                 "{place}, line {}: holds something that the format of records does not have",
                 number + 1
