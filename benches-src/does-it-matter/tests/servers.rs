@@ -4,6 +4,7 @@
 #[path = "../../harness/tests/support/mod.rs"]
 mod support;
 
+use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
@@ -42,6 +43,15 @@ fn free_port() -> u16 {
     }
 }
 
+/// Looks until something is so.
+fn soon(otherwise: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < SOON, "{otherwise}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 impl Running {
     fn start(program: &str) -> Self {
         Self::start_with(program, &[])
@@ -51,11 +61,10 @@ impl Running {
         let port = free_port();
         let flags = ["--port", &port.to_string(), "--serve-seconds", "60", "--quiet"];
         let mut child = Command::new(program).args(flags).args(further).spawn().unwrap();
-        let started = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(started.elapsed() < SOON, "{program} does not listen");
+        soon(&format!("{program} does not listen"), || {
             assert_eq!(child.try_wait().unwrap(), None, "{program} has ended");
-        }
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
         Self { child, port }
     }
 
@@ -159,7 +168,13 @@ fn the_generator_trusts_the_certificate_that_a_server_wrote_and_no_other() {
     for program in SERVERS {
         let paths = ["its-own.der", "another.der"].map(|name| format!("{}/{name}", env!("CARGO_TARGET_TMPDIR")));
         let paths = [0, 1].map(|at| paths[at].as_str());
-        let servers = paths.map(|path| Running::start_with(program, &["--tls", "true", "--root", path]));
+        let servers = paths.map(|path| {
+            let _ = fs::remove_file(path);
+            let server = Running::start_with(program, &["--tls", "true", "--root", path]);
+            // It listens first, and then writes its certificate.
+            soon("no certificate was written", || fs::metadata(path).is_ok_and(|file| file.len() > 0));
+            server
+        });
         let address = format!("127.0.0.1:{}", servers[0].port);
         let flags = ["--address", &address, "--connections", "3", "--milliseconds", "50", "--root"];
         let seen = observe(&[LOAD], &[&flags[..], &paths[..1]].concat());
@@ -253,15 +268,13 @@ fn a_generator_that_is_killed_ends_the_measurement() {
         let mut command = Command::new(program);
         let server = command.args(["--milliseconds", "20000"]).stderr(Stdio::piped()).stdout(Stdio::piped());
         let server = server.spawn().unwrap();
-        let started = Instant::now();
-        let load = loop {
-            assert!(started.elapsed() < SOON, "no load generator was started");
-            if let Some(load) = child_of(server.id()) {
-                break load;
-            }
-        };
+        let mut load = None;
+        soon("no load generator was started", || {
+            load = child_of(server.id());
+            load.is_some()
+        });
         std::thread::sleep(Duration::from_millis(300));
-        kill_process(load, Signal::KILL).unwrap();
+        kill_process(load.unwrap(), Signal::KILL).unwrap();
         let output = ends_soon(server);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success());

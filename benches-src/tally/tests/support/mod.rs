@@ -3,9 +3,9 @@
 #![allow(dead_code, reason = "each test uses its part of this")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A project and its programs.
 pub struct Fake {
@@ -214,10 +214,16 @@ impl Fake {
         self.script(&format!("programs/{name}"), script);
     }
 
-    /// Writes a shell script that can be started.
+    /// Writes a shell script that can be started. Another process writes it: what this one has open for writing is open in every child too
+    /// that another test starts meanwhile, until the child's own code begins, and cannot be started by anybody ("Text file busy").
     pub fn script(&self, path: &str, script: &str) {
-        self.write(path, &format!("#!/bin/sh\n{script}\n"));
-        fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut install = Command::new("install");
+        install.args(["-D", "--mode=755", "/dev/stdin"]).arg(self.path(path)).stdin(Stdio::piped());
+        let mut install = install.spawn().unwrap();
+        let mut text = install.stdin.take().unwrap();
+        writeln!(text, "#!/bin/sh\n{script}").unwrap();
+        drop(text);
+        assert!(install.wait().unwrap().success(), "{path} cannot be written");
     }
 
     /// The command `tally …` in this project.
