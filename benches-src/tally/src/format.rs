@@ -93,6 +93,18 @@ pub struct Shown {
     pub is_point: bool,
 }
 
+impl Shown {
+    /// What a page says beside the number: its interval, that there is none, or nothing where it would only repeat the number.
+    pub fn beside(&self) -> Option<&str> {
+        (!self.is_point).then(|| self.interval_or_none())
+    }
+
+    /// The interval, or that there is none.
+    pub fn interval_or_none(&self) -> &str {
+        self.interval.as_deref().unwrap_or("no interval")
+    }
+}
+
 /// A quantity on the scale that fits it.
 pub fn quantity(quantity: &Quantity) -> Shown {
     let scale = Scale::of(quantity.unit, quantity.estimate.median);
@@ -145,6 +157,7 @@ mod tests {
             let estimate = Estimate { median: 2.0, interval, rounds: 6 };
             let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: 0.0 });
             assert_eq!(shown.is_point, is_point, "{interval:?}");
+            assert_eq!(shown.beside().is_none(), is_point, "{interval:?}");
         }
     }
 

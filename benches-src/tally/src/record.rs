@@ -1,6 +1,6 @@
 //! One experiment's session on one machine: JSON lines, a header first, then one observation per line, at last how it ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub const FORMAT: u32 = 2;
 const OLDEST: u32 = 1;
 
 /// How much was measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
     /// One round of a few laps: shows that everything works; no page prints its figures as results
@@ -99,6 +99,38 @@ impl Header {
     pub fn day(&self) -> &str {
         self.before.time.split('T').next().unwrap_or_default()
     }
+}
+
+/// The days on which these were measured, from the first to the last.
+pub fn days(records: &[Header]) -> String {
+    let days: BTreeSet<&str> = records.iter().map(Header::day).collect();
+    match (days.first(), days.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (first, _) => first.copied().unwrap_or_default().to_owned(),
+    }
+}
+
+/// The efforts with which they were measured. A quick build may have some records that are full: then each with how many it has.
+pub fn efforts(records: &[Header]) -> String {
+    let mut counts = BTreeMap::new();
+    for record in records {
+        *counts.entry(record.effort).or_insert(0) += 1;
+    }
+    match Vec::from_iter(counts)[..] {
+        [(effort, _)] => effort.word().to_owned(),
+        ref several => {
+            let each = several.iter().rev().map(|(effort, count)| {
+                let experiments = if *count == 1 { "experiment" } else { "experiments" };
+                format!("{} ({count} {experiments})", effort.word())
+            });
+            each.collect::<Vec<_>>().join(" and ")
+        }
+    }
+}
+
+/// Words, each once, in order, with commas.
+pub fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// One process: an observation or how it failed.
@@ -451,6 +483,22 @@ pub(crate) mod tests {
         assert_eq!(complete, [0, 2], "round 1 lacks a cell");
         assert_eq!(record.next_round(), 3);
         assert_eq!(record.day(), "2026-11-20");
+    }
+
+    #[test]
+    fn days_and_efforts_of_several_records_are_said_once() {
+        let of = |day: &str, effort| {
+            let before = State { time: format!("{day}T10:00:00Z"), ..State::default() };
+            Header { effort, before, ..header(Vec::new()) }
+        };
+        let (full, quick) = (of("2026-11-20", Effort::Full), of("2026-11-21", Effort::Quick));
+        let one = [quick.clone()];
+        assert_eq!((days(&one), efforts(&one)), ("2026-11-21".into(), "quick".into()));
+        let several = [full.clone(), quick, full];
+        assert_eq!(days(&several), "2026-11-20 to 2026-11-21");
+        assert_eq!(efforts(&several), "full (2 experiments) and quick (1 experiment)");
+        assert_eq!((days(&[]), efforts(&[])), (String::new(), String::new()));
+        assert_eq!(listed(["b", "a", "b"].into_iter()), "a, b");
     }
 
     #[test]

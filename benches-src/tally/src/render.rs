@@ -35,10 +35,9 @@ pub fn inline(measured: &Measured, expression: &Expression, anchor: &str, contex
         Err(missing) => boxed_inline(missing),
         Ok(quantity) => {
             let shown = format::quantity(quantity);
-            let interval = match &shown.interval {
-                Some(interval) => format!(" <span class=\"interval\">[{}]</span>", html(interval)),
-                None => " <span class=\"interval\">[no interval]</span>".to_owned(),
-            };
+            let interval = shown
+                .beside()
+                .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
             let title = format!("{expression}: {} rounds, {context}", quantity.estimate.rounds);
             format!(
                 "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}",
@@ -55,8 +54,7 @@ pub fn plain(measured: &Measured) -> String {
         Err(missing) => format!("({missing})"),
         Ok(quantity) => {
             let shown = format::quantity(quantity);
-            let interval = shown.interval.map_or("no interval".to_owned(), |interval| interval);
-            format!("{} [{interval}]", shown.value)
+            format!("{} [{}]", shown.value, shown.interval_or_none())
         }
     }
 }
@@ -146,13 +144,12 @@ pub fn anchor(plan: &Plan, experiment: &Experiment) -> String {
 
 /// A number of a table as HTML: with its interval, unless both ends of that read as the number itself.
 pub fn in_table(shown: &Shown) -> String {
-    match &shown.interval {
-        Some(_) if shown.is_point => html(&shown.value),
-        interval => {
-            let interval = interval.as_deref().unwrap_or("no interval");
-            format!("{} <span class=\"interval\">{}</span>", html(&shown.value), html(interval))
-        }
-    }
+    html(&shown.value) + &beside_in_table(shown)
+}
+
+/// What stands beside it there.
+pub fn beside_in_table(shown: &Shown) -> String {
+    shown.beside().map_or(String::new(), |interval| format!(" <span class=\"interval\">{}</span>", html(interval)))
 }
 
 /// Machine, day and effort, in a few words.

@@ -76,6 +76,13 @@ impl View {
         self.project.reference().filter(|reference| *reference != self.machine)
     }
 
+    /// Every machine with records: the one that is shown, and then those that came with the checkout.
+    pub fn machines(&self) -> Result<Vec<Machine>> {
+        let exported = self.project.machines()?.into_iter().map(Machine::Exported);
+        let others = exported.filter(|machine| *machine != self.machine);
+        Ok([self.machine.clone()].into_iter().chain(others).collect())
+    }
+
     /// Evaluates an expression in an experiment's record on the machine that is shown.
     pub fn evaluate(&self, plan: &Plan, experiment: &Experiment, expression: &Expression) -> Result<Measured> {
         match self.kept(plan, experiment)?.as_ref() {

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use crate::calculator::{Calculator as Data, Case, Choice, Input, Kept, Output, Panel, Setting, Value, Who};
-use crate::format;
+use crate::format::{self, Shown};
 use crate::quantity::{Measured, Quantity, Unit};
 use crate::render::{self, Form};
 use crate::statistics::Estimate;
@@ -243,7 +243,7 @@ fn worded(setting: &Setting, number: f64) -> String {
 }
 
 /// A value and its interval as they are shown.
-fn shown(panel: Panel, estimate: &Estimate) -> (String, String) {
+fn shown(panel: Panel, estimate: &Estimate) -> Shown {
     let (unit, size) = match panel {
         Panel::Number => (Unit::Count, 1.0),
         Panel::Cores | Panel::Shares => (Unit::Count, 100.0),
@@ -251,27 +251,25 @@ fn shown(panel: Panel, estimate: &Estimate) -> (String, String) {
         Panel::Time => (Unit::Nanoseconds, 1e9),
     };
     if panel == Panel::Time && estimate.median <= 0.0 {
-        return ("none".to_owned(), "threads take no more".to_owned());
+        let interval = Some("threads take no more".to_owned());
+        return Shown { value: "none".to_owned(), interval, is_point: false };
     }
     let Estimate { median, interval, rounds } = *estimate;
     let interval = interval.map(|(low, high)| (low * size, high * size));
     let scaled = Quantity { unit, estimate: Estimate { median: median * size, interval, rounds }, floor: 0.0 };
     let shown = format::quantity(&scaled);
-    let value = if matches!(panel, Panel::Cores | Panel::Shares) { format!("{} %", shown.value) } else { shown.value };
-    let interval = match (interval, shown.interval) {
-        (Some((low, high)), _) if low == high => "exact".to_owned(),
-        (_, Some(range)) => range,
-        _ => "no interval".to_owned(),
-    };
-    (value, interval)
+    match panel {
+        Panel::Cores | Panel::Shares => Shown { value: format!("{} %", shown.value), ..shown },
+        Panel::Number | Panel::Bytes | Panel::Time => shown,
+    }
 }
 
 fn plain(panel: Panel, value: &Value) -> String {
     match value {
         Err(missing) => render::plain(&Measured::Err(missing.clone())),
         Ok(estimate) => {
-            let (value, interval) = shown(panel, estimate);
-            format!("{value} [{interval}]")
+            let shown = shown(panel, estimate);
+            format!("{} [{}]", shown.value, shown.interval_or_none())
         }
     }
 }

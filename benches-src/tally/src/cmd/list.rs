@@ -9,7 +9,7 @@ use crate::escape::html;
 use crate::machine::Facts;
 use crate::plan::{Experiment, Plan};
 use crate::project::{Machine, Project};
-use crate::record::{Header, Record};
+use crate::record::{self, Header, Record};
 use crate::render::{self, Form};
 use crate::sources::Freshness;
 use crate::view::View;
@@ -175,27 +175,35 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
     Ok(out)
 }
 
-/// Any record of a machine tells what machine it is; the newest does so best.
-fn newest<'a>(view: &'a View, machine: &Machine) -> Result<Option<(&'a Plan, &'a Experiment, Header)>> {
-    let mut newest: Option<(&Plan, &Experiment, Header)> = None;
+/// What was measured on a machine: the header of each record, with its experiment.
+fn headers<'a>(view: &'a View, machine: &Machine) -> Result<Vec<(&'a Plan, &'a Experiment, Header)>> {
+    let mut headers = Vec::new();
     for (plan, experiment) in view.plans.experiments() {
-        if let Some((header, _)) = view.header_on(machine, plan, experiment)?
-            && newest.as_ref().is_none_or(|(_, _, other)| other.before.time < header.before.time)
-        {
-            newest = Some((plan, experiment, header));
-        }
+        let header = view.header_on(machine, plan, experiment)?;
+        headers.extend(header.map(|(header, _)| (plan, experiment, header)));
     }
-    Ok(newest)
+    Ok(headers)
+}
+
+/// Any record of a machine tells what machine it is; the newest does so best.
+fn newest<'a, 'b>(headers: &'b [(&'a Plan, &'a Experiment, Header)]) -> Option<&'b (&'a Plan, &'a Experiment, Header)> {
+    headers.iter().max_by_key(|(_, _, header)| &header.before.time)
+}
+
+/// When they were measured, and with which effort.
+fn when(headers: &[(&Plan, &Experiment, Header)]) -> String {
+    let headers: Vec<Header> = headers.iter().map(|(_, _, header)| header.clone()).collect();
+    format!("measured {}, effort {}", record::days(&headers), record::efforts(&headers))
 }
 
 fn shown(view: &View, form: Form) -> Result<String> {
-    let line = match newest(view, &view.machine)? {
+    let headers = headers(view, &view.machine)?;
+    let line = match newest(&headers) {
         Some((_, _, header)) => format!(
-            "The numbers on this page are from {}: {}; measured {}, effort {}.",
+            "The numbers on this page are from {}: {}; {}.",
             view.machine.name(),
             header.machine.summary(),
-            header.day(),
-            header.effort.word()
+            when(&headers)
         ),
         None => format!("There are no numbers from {} yet.", view.machine.name()),
     };
@@ -207,21 +215,19 @@ fn shown(view: &View, form: Form) -> Result<String> {
 }
 
 fn machines(view: &View, form: Form) -> Result<String> {
-    let mut machines = vec![view.machine.clone()];
-    let exported = view.project.machines()?.into_iter().map(Machine::Exported);
-    machines.extend(exported.filter(|machine| *machine != view.machine));
     let mut out = String::new();
-    for machine in machines {
-        let newest = newest(view, &machine)?;
-        let facts = newest.as_ref().map(|(_, _, header)| &header.machine);
+    for machine in view.machines()? {
+        let headers = headers(view, &machine)?;
+        let newest = newest(&headers);
+        let facts = newest.map(|(_, _, header)| &header.machine);
         out += &match form {
             Form::Page => {
-                let kept = match &newest {
+                let kept = match newest {
                     Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
                     None => None,
                 };
                 let record = kept.as_ref().and_then(|kept| Some(&kept.as_ref().as_ref().ok()?.0));
-                page_machine(view, &machine, record)
+                page_machine(view, &machine, record, &when(&headers))
             }
             Form::Text => {
                 let summary = facts.map_or("no records yet".to_owned(), Facts::summary);
@@ -233,7 +239,8 @@ fn machines(view: &View, form: Form) -> Result<String> {
     Ok(out)
 }
 
-fn page_machine(view: &View, machine: &Machine, record: Option<&Record>) -> String {
+/// The newest record tells what machine it is.
+fn page_machine(view: &View, machine: &Machine, record: Option<&Record>, when: &str) -> String {
     let reference = if view.project.reference().as_ref() == Some(machine) { " (reference)" } else { "" };
     let mut out = format!(
         "<section class=\"machine\" id=\"machine-{}\">\n<h2>{}{reference}</h2>\n",
@@ -257,9 +264,9 @@ fn page_machine(view: &View, machine: &Machine, record: Option<&Record>) -> Stri
     });
     let wide = render::wide("What is known of this machine");
     out += &format!(
-        "<p>{}. Measured {}.</p>\n{doubts}{wide}<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        "<p>{}; {}.</p>\n{doubts}{wide}<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
         html(&facts.summary()),
-        html(record.day()),
+        html(when),
         rows.collect::<String>()
     );
     out + "</section>\n"

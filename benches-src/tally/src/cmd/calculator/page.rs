@@ -9,7 +9,7 @@ use crate::calculator::{Answer, At, Kept, Output, Value, Who};
 use crate::downloads;
 use crate::escape::{html, identifier};
 use crate::quantity::{Missing, Unit};
-use crate::record::Header;
+use crate::record::{self, Header};
 use crate::render;
 use crate::statistics::Estimate;
 
@@ -209,7 +209,7 @@ impl Printer<'_> {
     /// that the inputs lead to.
     fn small_print(&self) -> Result<String> {
         let records = self.headers()?;
-        let measured = span(&records);
+        let measured = record::days(&records);
         let machine = self.view.machine.name();
         let context = if records.is_empty() { machine.to_owned() } else { format!("{machine}, {measured}") };
         let csv = downloads::write(self.view, &format!("{}/calculator.csv", self.view.machine.slug()), &self.csv()?)?;
@@ -219,10 +219,9 @@ impl Printer<'_> {
             "<code class=\"command\">cargo tally calculator</code>".to_owned(),
         ];
         let citation = records.first().map(|record| {
-            let names = listed(records.iter().map(|record| record.experiment.as_str()));
-            let revisions = listed(records.iter().map(|record| record.revision.as_deref().unwrap_or("unknown")));
-            // A quick build may have some records that are full.
-            let effort = listed(records.iter().map(|record| record.effort.word()));
+            let names = record::listed(records.iter().map(|record| record.experiment.as_str()));
+            let revisions = record::listed(records.iter().map(|record| record.revision.as_deref().unwrap_or("unknown")));
+            let effort = record::efforts(&records);
             let summary = record.machine.summary();
             let text = format!(
                 "Tasks beside threads, calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}, effort {effort}; computed from the \
@@ -232,20 +231,6 @@ impl Printer<'_> {
         });
         Ok(downloads::small_letters(&parts, &citation.unwrap_or_default()))
     }
-}
-
-/// The days on which these were measured, from the first to the last.
-fn span(records: &[Header]) -> String {
-    let days: BTreeSet<&str> = records.iter().map(Header::day).collect();
-    match (days.first(), days.last()) {
-        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
-        (first, _) => first.copied().unwrap_or_default().to_owned(),
-    }
-}
-
-/// Each once, in order, with commas.
-fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    words.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// A row of the table of cases.
@@ -261,14 +246,14 @@ fn cell(output: &Output, (who, value, kept): &(Who, Value, Option<Kept>)) -> Str
     match value {
         Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
         Ok(estimate) => {
-            let (shown, interval) = shown(output.panel, estimate);
+            let shown = shown(output.panel, estimate);
             format!(
-                "<td{marked}><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data>{said} <span class=\"interval\">{}</span></td>",
+                "<td{marked}><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data>{said}{}</td>",
                 estimate.median,
                 output.name,
                 who.word(),
-                html(&shown),
-                html(&interval)
+                html(&shown.value),
+                render::beside_in_table(&shown)
             )
         }
     }
