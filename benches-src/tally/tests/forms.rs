@@ -63,6 +63,45 @@ fn printed_forms() {
     insta::assert_snapshot!("csv", fake.read("book/src/generated/a-machine/chapter/pair.csv"));
 }
 
+/// The same record, but that each sample of `slow` took so many times as long.
+fn with_slow_times(record: &str, factor: f64) -> String {
+    let mut changed = String::new();
+    for line in record.lines() {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        if line.pointer("/run/observation/program").is_some_and(|program| program == "chapter/slow") {
+            for elapsed in line.pointer_mut("/run/observation/samples/elapsed_ns").unwrap().as_array_mut().unwrap() {
+                *elapsed = ((elapsed.as_f64().unwrap() * factor) as u64).into();
+            }
+        }
+        changed += &(line.to_string() + "\n");
+    }
+    changed
+}
+
+#[test]
+fn claims_on_all_machines_say_who_disagrees_and_what_is_not_compared() {
+    let fake = recorded();
+    let record = fake.read("data/machines/a-machine/chapter/pair.jsonl");
+    let claims = |form: &str| fake.print(&["claim", "--machines", "--machine", "a-machine", "--form", form]);
+    assert!(claims("page").contains("<strong>holds</strong> on the only machine that was asked"));
+    assert!(claims("page").contains("There is no verdict in which machines differ."));
+    fake.write("data/machines/same/chapter/pair.jsonl", &record);
+    assert!(claims("page").contains("<strong>holds</strong> on every machine that was asked"));
+
+    fake.write("data/machines/contrary/chapter/pair.jsonl", &with_slow_times(&record, 0.5));
+    let header: serde_json::Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
+    let hash = header.pointer("/header/sources/own/chapter~1src~1bin~1slow.rs").unwrap().as_str().unwrap();
+    let of_another_listing = with_slow_times(&record, 5.0).replace(hash, "0000000000000000");
+    fake.write("data/machines/stale/chapter/pair.jsonl", &of_another_listing);
+    for form in ["text", "page", "json"] {
+        insta::assert_snapshot!(format!("claim---machines-{form}"), claims(form));
+    }
+    // The numbers of the machine that is shown stand first.
+    let text = fake.print(&["claim", "--machines", "--machine", "contrary"]);
+    let machines: Vec<&str> = text.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(machines, ["contrary", "a-machine", "same", "stale"]);
+}
+
 #[test]
 fn check_finds_what_does_not_agree() {
     let fake = recorded();

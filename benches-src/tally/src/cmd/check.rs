@@ -173,7 +173,9 @@ fn shell_words(command: &str) -> Vec<String> {
 
 fn claims(view: &View) -> Vec<String> {
     let mut wrong = Vec::new();
-    let print = |id: &str| super::claim::Claim { id: Some(id.to_owned()) }.print(view, crate::render::Form::Text);
+    let print = |id: &str| {
+        super::claim::Claim { id: Some(id.to_owned()), machines: false }.print(view, crate::render::Form::Text)
+    };
     for claim in view.plans.0.iter().flat_map(|plan| &plan.claims) {
         if let Err(error) = print(&claim.id) {
             wrong.push(format!("claim {}: {error:#}", claim.id));

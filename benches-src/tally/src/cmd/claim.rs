@@ -1,4 +1,6 @@
-//! `tally claim`: what the data say about a sentence, or about all of them.
+//! `tally claim`: what the data say about a sentence, or about all of them, on one machine or on each.
+
+mod machines;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -19,11 +21,17 @@ use crate::view::View;
 pub struct Claim {
     /// The claim's id; the whole ledger if there is none
     pub id: Option<String>,
+    /// All claims on every machine that has records
+    #[arg(long, conflicts_with = "id")]
+    pub machines: bool,
 }
 
 impl Claim {
     /// Prints one claim, or all.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        if self.machines {
+            return machines::print(view, form);
+        }
         if let Some(id) = &self.id {
             let (plan, claim) = view.plans.claim(id)?;
             let judged = Judged::new(view, plan, claim)?;

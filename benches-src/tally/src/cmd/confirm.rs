@@ -47,6 +47,9 @@ impl Confirm {
         let claims = view.plans.0.iter().filter(shown).flat_map(|plan| &plan.claims);
         let claims: Vec<_> = claims.filter(|claim| claim.experiment.starts_with(EXPERIMENT)).collect();
         ensure!(!claims.is_empty(), "no plan has a claim about an experiment {EXPERIMENT}");
-        claims.into_iter().map(|claim| Claim { id: Some(claim.id.clone()) }.print(view, form)).collect()
+        claims
+            .into_iter()
+            .map(|claim| Claim { id: Some(claim.id.clone()), machines: false }.print(view, form))
+            .collect()
     }
 }

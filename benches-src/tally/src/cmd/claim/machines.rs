@@ -1,0 +1,269 @@
+//! `tally claim --machines`: the same claims on every machine that has records, and which of them machines disagree about.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use super::{Judged, sentence};
+use crate::escape::html;
+use crate::format;
+use crate::plan::{Claim, Plan};
+use crate::render::{self, Form};
+use crate::sources::Freshness;
+use crate::verdict::Verdict;
+use crate::view::View;
+
+/// A claim, and what it comes to on each machine, in the order of the views.
+struct Row<'a> {
+    chapter: &'a Plan,
+    claim: &'a Claim,
+    on: Vec<OnMachine>,
+}
+
+struct OnMachine {
+    verdict: Verdict,
+    /// Each part's number, for a person.
+    numbers: Vec<String>,
+    /// The parts, for a script.
+    parts: serde_json::Value,
+    /// How fresh the oldest record beneath it is.
+    freshness: Freshness,
+}
+
+impl OnMachine {
+    /// What other listings came to is no answer to the same question.
+    fn counts(&self) -> bool {
+        self.verdict != Verdict::NotMeasured && !matches!(self.freshness, Freshness::Stale(_))
+    }
+
+    fn words(&self) -> String {
+        let words = self.verdict.words();
+        match &self.freshness {
+            _ if self.verdict == Verdict::NotMeasured => words.to_owned(),
+            Freshness::Fresh => words.to_owned(),
+            aged => format!("{words} ({})", aged.word()),
+        }
+    }
+}
+
+/// How machines stand to a claim.
+#[derive(Debug, PartialEq)]
+enum Agreement {
+    All(Verdict),
+    One(Verdict),
+    Nobody,
+    /// It holds on one, if with another figure, and does not on another.
+    Contradict,
+    /// It is decided on some only, or has another figure on some.
+    Differ,
+}
+
+impl Agreement {
+    fn of(machines: &[OnMachine]) -> Self {
+        let verdicts: Vec<Verdict> = machines.iter().filter(|on| on.counts()).map(|on| on.verdict).collect();
+        let has = |verdict| verdicts.contains(&verdict);
+        match &verdicts[..] {
+            [] => Agreement::Nobody,
+            [only] => Agreement::One(*only),
+            [first, others @ ..] if others.iter().all(|other| other == first) => Agreement::All(*first),
+            _ if has(Verdict::DoesNotHold) && (has(Verdict::Holds) || has(Verdict::Shifted)) => Agreement::Contradict,
+            _ => Agreement::Differ,
+        }
+    }
+
+    /// What is said of claims that machines do not agree about; nothing of others.
+    fn heading(&self) -> Option<&'static str> {
+        match self {
+            Agreement::Contradict => Some("confirmed on one machine, contradicted on another"),
+            Agreement::Differ => Some("decided on some machines only, or with the published figure on some only"),
+            Agreement::All(_) | Agreement::One(_) | Agreement::Nobody => None,
+        }
+    }
+}
+
+/// Prints what all machines say. A column is one machine's; nothing is computed from the numbers of two.
+pub fn print(view: &View, form: Form) -> Result<String> {
+    let machines = view.machines()?.into_iter();
+    let views: Vec<View> =
+        machines.map(|machine| View::new(view.project.clone(), machine, view.page.clone())).collect::<Result<_>>()?;
+    let claims = view.plans.0.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)));
+    let rows: Vec<Row> = claims
+        .map(|(chapter, claim)| {
+            let on = views.iter().map(|view| judged(view, chapter, claim, form)).collect::<Result<_>>()?;
+            Ok(Row { chapter, claim, on })
+        })
+        .collect::<Result<_>>()?;
+    match form {
+        Form::Page => page(view, &views, &rows),
+        Form::Text => Ok(text(&views, &rows)),
+        Form::Json => Ok(json(&views, &rows).to_string() + "\n"),
+    }
+}
+
+fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMachine> {
+    let judged = Judged::new(view, chapter, claim)?;
+    let (mut numbers, mut freshness) = (Vec::new(), Freshness::Fresh);
+    for part in &judged.parts {
+        numbers.push(match (&part.measured, form) {
+            (Ok(quantity), Form::Page) => render::in_table(&format::quantity(quantity)),
+            (Err(missing), Form::Page) => render::boxed_inline(missing),
+            (measured, _) => render::plain(measured),
+        });
+        if let Ok((_, of_part)) = view.kept(part.plan, part.experiment)?.as_ref()
+            && age(of_part) > age(&freshness)
+        {
+            freshness = of_part.clone();
+        }
+    }
+    Ok(OnMachine { verdict: judged.verdict(), numbers, parts: judged.json()["parts"].take(), freshness })
+}
+
+fn age(freshness: &Freshness) -> u8 {
+    match freshness {
+        Freshness::Fresh => 0,
+        Freshness::Older(_) => 1,
+        Freshness::Stale(_) => 2,
+    }
+}
+
+fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
+    let mut bodies = String::new();
+    for agreement in [Agreement::Contradict, Agreement::Differ] {
+        let rows: Vec<&Row> = rows.iter().filter(|row| Agreement::of(&row.on) == agreement).collect();
+        if let (Some(heading), false) = (agreement.heading(), rows.is_empty()) {
+            bodies += &body(view, heading, &rows)?;
+        }
+    }
+    if bodies.is_empty() {
+        return Ok("<p>There is no verdict in which machines differ.</p>\n".to_owned() + &agreed(rows));
+    }
+    let heads: String = views.iter().map(|of| format!("<th scope=\"col\">{}</th>", machine_link(view, of))).collect();
+    let wide = render::wide("Claims on which machines differ");
+    Ok(format!(
+        "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same on all machines: the verdict on \
+         each, and the number of each part. <em>Older</em> stands where something beneath the programs has changed since they were measured; \
+         <em>stale</em> where the programs or the plan have, and such a verdict is not compared. Nothing is computed from numbers of two \
+         machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr></thead>\n{bodies}</table>\n</div>\n{}",
+        agreed(rows)
+    ))
+}
+
+fn body(view: &View, heading: &str, rows: &[&Row]) -> Result<String> {
+    let width = rows.first().map_or(0, |row| row.on.len()) + 2;
+    let mut out = format!("<tbody>\n<tr><th colspan=\"{width}\" scope=\"rowgroup\">{heading}</th></tr>\n");
+    for row in rows {
+        let publication = view.published.publication(&row.claim.source)?;
+        let cells: String = row.on.iter().map(cell).collect();
+        let (claim, sentence) = (claim_link(row), sentence(row.claim, publication));
+        out += &format!("<tr><th scope=\"row\">{claim}</th><td>{sentence}</td>{cells}</tr>\n");
+    }
+    Ok(out + "</tbody>\n")
+}
+
+fn machine_link(view: &View, of: &View) -> String {
+    let reference = if view.project.reference().as_ref() == Some(&of.machine) { " (reference)" } else { "" };
+    let machine = &of.machine;
+    format!("<a href=\"machines.md#machine-{}\">{}</a>{reference}", html(machine.slug()), html(machine.name()))
+}
+
+fn claim_link(row: &Row) -> String {
+    let id = html(&row.claim.id);
+    format!("<a href=\"{}.md#{id}\">{id}</a>", row.chapter.chapter)
+}
+
+fn cell(on: &OnMachine) -> String {
+    let quiet = if on.counts() { "" } else { " class=\"not-compared\"" };
+    let numbers = if on.verdict == Verdict::NotMeasured { String::new() } else { on.numbers.join("<br>") };
+    format!("<td{quiet}><strong>{}</strong><br>{numbers}</td>", html(&on.words()))
+}
+
+/// The other claims, by what there is to say of them.
+fn agreed(rows: &[Row]) -> String {
+    let mut groups: BTreeMap<(u8, Verdict), Vec<String>> = BTreeMap::new();
+    for row in rows {
+        let group = match Agreement::of(&row.on) {
+            Agreement::Contradict | Agreement::Differ => continue,
+            Agreement::All(verdict) => (0, verdict),
+            Agreement::One(verdict) => (1, verdict),
+            Agreement::Nobody => (2, Verdict::NotMeasured),
+        };
+        groups.entry(group).or_default().push(claim_link(row));
+    }
+    if groups.is_empty() {
+        return String::new();
+    }
+    let items = groups.iter().map(|((how_many, verdict), claims)| {
+        let on = match how_many {
+            0 => "on every machine that was asked",
+            1 => "on the only machine that was asked",
+            _ => "on any machine",
+        };
+        format!("<li><strong>{}</strong> {on}: {}</li>\n", html(verdict.words()), claims.join(", "))
+    });
+    format!("<p>The others:</p>\n<ul class=\"agreed\">\n{}</ul>\n", items.collect::<String>())
+}
+
+fn text(views: &[View], rows: &[Row]) -> String {
+    let mut out = String::new();
+    for row in rows {
+        out += &format!("{:4} {}\n", row.claim.id, row.claim.sentence);
+        out += &Agreement::of(&row.on).heading().map_or(String::new(), |heading| format!("    {heading}:\n"));
+        for (view, on) in views.iter().zip(&row.on) {
+            out += &format!("    {:32} {:22} {}\n", view.machine.slug(), on.words(), on.numbers.join("; "));
+        }
+    }
+    out
+}
+
+fn json(views: &[View], rows: &[Row]) -> serde_json::Value {
+    let on = |(view, on): (&View, &OnMachine)| {
+        serde_json::json!({
+            "machine": view.machine.slug(),
+            "verdict": on.verdict.words(),
+            "state": on.freshness.word(),
+            "parts": on.parts,
+        })
+    };
+    let row = |row: &Row| {
+        serde_json::json!({
+            "id": row.claim.id,
+            "differ": Agreement::of(&row.on).heading().is_some(),
+            "machines": views.iter().zip(&row.on).map(on).collect::<Vec<_>>(),
+        })
+    };
+    rows.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agreement(on_each: &[(Verdict, Freshness)]) -> Agreement {
+        let on = |(verdict, freshness): &(Verdict, Freshness)| OnMachine {
+            verdict: *verdict,
+            numbers: Vec::new(),
+            parts: serde_json::Value::Null,
+            freshness: freshness.clone(),
+        };
+        Agreement::of(&on_each.iter().map(on).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn machines_differ_where_what_was_measured_of_the_same_listings_does() {
+        let stale = || Freshness::Stale(vec!["a listing".to_owned()]);
+        let older = || Freshness::Older(vec!["a compiler".to_owned()]);
+        let fresh = || Freshness::Fresh;
+        use Verdict::{DoesNotHold, Holds, Inconclusive, NotMeasured, Shifted};
+        for (machines, expected) in [
+            (&[(Holds, fresh()), (DoesNotHold, older())][..], Agreement::Contradict),
+            (&[(DoesNotHold, fresh()), (Inconclusive, fresh()), (Shifted, fresh())], Agreement::Contradict),
+            (&[(Holds, fresh()), (Inconclusive, fresh())], Agreement::Differ),
+            (&[(Holds, fresh()), (Shifted, fresh())], Agreement::Differ),
+            (&[(Holds, fresh()), (DoesNotHold, stale())], Agreement::One(Holds)),
+            (&[(Holds, fresh()), (Holds, older()), (NotMeasured, fresh())], Agreement::All(Holds)),
+            (&[(NotMeasured, fresh()), (Holds, stale())], Agreement::Nobody),
+        ] {
+            assert_eq!(agreement(machines), expected, "{machines:?}");
+        }
+    }
+}
