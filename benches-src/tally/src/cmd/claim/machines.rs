@@ -139,9 +139,11 @@ fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
     }
     let heads: String = views.iter().map(|of| format!("<th scope=\"col\">{}</th>", machine_link(view, of))).collect();
     let wide = render::wide("Claims on which machines differ");
+    let differ = rows.iter().filter(|row| Agreement::of(&row.on).heading().is_some()).count();
+    let all = rows.len();
     Ok(format!(
-        "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same on all machines: the verdict on \
-         each, and the number of each part. <em>Older</em> stands where something beneath the programs has changed since they were measured; \
+        "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same on all machines, {differ} of {all}: the \
+         verdict on each machine, and the number of each part of the claim. <em>Older</em> stands where something beneath the programs has changed since they were measured; \
          <em>stale</em> where the programs or the plan have, and such a verdict is not compared. Nothing is computed from numbers of two \
          machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr></thead>\n{bodies}</table>\n</div>\n{}",
         agreed(rows)
@@ -154,10 +156,19 @@ fn body(view: &View, heading: &str, rows: &[&Row]) -> Result<String> {
     for row in rows {
         let publication = view.published.publication(&row.claim.source)?;
         let cells: String = row.on.iter().map(cell).collect();
-        let (claim, sentence) = (claim_link(row), sentence(row.claim, publication));
-        out += &format!("<tr><th scope=\"row\">{claim}</th><td>{sentence}</td>{cells}</tr>\n");
+        let (claim, sentence, parts) = (claim_link(row), sentence(row.claim, publication), parts(row.claim));
+        out += &format!("<tr><th scope=\"row\">{claim}</th><td>{sentence}{parts}</td>{cells}</tr>\n");
     }
     Ok(out + "</tbody>\n")
+}
+
+/// What its numbers are, where there are several.
+fn parts(claim: &Claim) -> String {
+    if claim.parts.len() < 2 {
+        return String::new();
+    }
+    let names: Vec<String> = claim.parts.iter().map(|part| html(&part.name)).collect();
+    format!("<br><span class=\"legend\">{}</span>", names.join("; "))
 }
 
 fn machine_link(view: &View, of: &View) -> String {
