@@ -83,10 +83,10 @@ fn claims_on_all_machines_say_who_disagrees_and_what_is_not_compared() {
     let fake = recorded();
     let record = fake.read("data/machines/a-machine/chapter/pair.jsonl");
     let claims = |form: &str| fake.print(&["claim", "--machines", "--machine", "a-machine", "--form", form]);
-    assert!(claims("page").contains("<strong>holds</strong> on the only machine that was asked"));
+    assert!(claims("page").contains("<strong>holds</strong> on the only machine that is compared"));
     assert!(claims("page").contains("There is no verdict in which machines differ."));
     fake.write("data/machines/same/chapter/pair.jsonl", &record);
-    assert!(claims("page").contains("<strong>holds</strong> on every machine that was asked"));
+    assert!(claims("page").contains("<strong>holds</strong> on every machine that is compared"));
 
     fake.write("data/machines/contrary/chapter/pair.jsonl", &with_slow_times(&record, 0.5));
     let header: serde_json::Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();

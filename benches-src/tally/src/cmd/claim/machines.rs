@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::{Judged, sentence};
+use super::{Judged, JudgedPart, sentence};
 use crate::escape::html;
 use crate::format;
 use crate::plan::{Claim, Plan};
@@ -17,6 +17,8 @@ use crate::view::View;
 struct Row<'a> {
     chapter: &'a Plan,
     claim: &'a Claim,
+    /// Each part, with what would agree.
+    agrees: Vec<String>,
     on: Vec<OnMachine>,
 }
 
@@ -74,8 +76,8 @@ impl Agreement {
     /// What is said of claims that machines do not agree about; nothing of others.
     fn heading(&self) -> Option<&'static str> {
         match self {
-            Agreement::Contradict => Some("confirmed on one machine, contradicted on another"),
-            Agreement::Differ => Some("decided on some machines only, or with the published figure on some only"),
+            Agreement::Contradict => Some("holds or is shifted on one machine, and does not hold on another"),
+            Agreement::Differ => Some("decided on some machines only, or shifted on some only"),
             Agreement::All(_) | Agreement::One(_) | Agreement::Nobody => None,
         }
     }
@@ -90,7 +92,7 @@ pub fn print(view: &View, form: Form) -> Result<String> {
     let rows: Vec<Row> = claims
         .map(|(chapter, claim)| {
             let on = views.iter().map(|view| judged(view, chapter, claim, form)).collect::<Result<_>>()?;
-            Ok(Row { chapter, claim, on })
+            Ok(Row { chapter, claim, agrees: agrees(view, chapter, claim)?, on })
         })
         .collect::<Result<_>>()?;
     match form {
@@ -116,6 +118,15 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
         }
     }
     Ok(OnMachine { verdict: judged.verdict(), numbers, parts: judged.json()["parts"].take(), freshness })
+}
+
+/// The parts of a claim, each with the band in which a number agrees.
+fn agrees(view: &View, chapter: &Plan, claim: &Claim) -> Result<Vec<String>> {
+    let band = |part: &JudgedPart| {
+        let (low, high) = part.expected.band;
+        format!("{}: agrees between {}", part.part.name, format::range(&part.show(low), &part.show(high)))
+    };
+    Ok(Judged::new(view, chapter, claim)?.parts.iter().map(band).collect())
 }
 
 fn age(freshness: &Freshness) -> u8 {
@@ -156,19 +167,12 @@ fn body(view: &View, heading: &str, rows: &[&Row]) -> Result<String> {
     for row in rows {
         let publication = view.published.publication(&row.claim.source)?;
         let cells: String = row.on.iter().map(cell).collect();
-        let (claim, sentence, parts) = (claim_link(row), sentence(row.claim, publication), parts(row.claim));
+        let (claim, sentence) = (claim_link(row), sentence(row.claim, publication));
+        let parts: String =
+            row.agrees.iter().map(|part| format!("<br><span class=\"legend\">{}</span>", html(part))).collect();
         out += &format!("<tr><th scope=\"row\">{claim}</th><td>{sentence}{parts}</td>{cells}</tr>\n");
     }
     Ok(out + "</tbody>\n")
-}
-
-/// What its numbers are, where there are several.
-fn parts(claim: &Claim) -> String {
-    if claim.parts.len() < 2 {
-        return String::new();
-    }
-    let names: Vec<String> = claim.parts.iter().map(|part| html(&part.name)).collect();
-    format!("<br><span class=\"legend\">{}</span>", names.join("; "))
 }
 
 fn machine_link(view: &View, of: &View) -> String {
@@ -205,9 +209,9 @@ fn agreed(rows: &[Row]) -> String {
     }
     let items = groups.iter().map(|((how_many, verdict), claims)| {
         let on = match how_many {
-            0 => "on every machine that was asked",
-            1 => "on the only machine that was asked",
-            _ => "on any machine",
+            0 => "on every machine that is compared",
+            1 => "on the only machine that is compared",
+            _ => "on any, or of other programs than now",
         };
         format!("<li><strong>{}</strong> {on}: {}</li>\n", html(verdict.words()), claims.join(", "))
     });
