@@ -8,6 +8,7 @@ use anyhow::Result;
 use crate::cell::{Cell, PLACEMENTS, plain};
 use crate::downloads::SmallPrint;
 use crate::escape::html;
+use crate::format;
 use crate::plan::{Experiment, Plan};
 use crate::quantity::Missing;
 use crate::record::Record;
@@ -75,7 +76,8 @@ impl Frame<'_> {
         let full_only = full_only_note(&inside.full_only, &shared).into_iter();
         let doubts = record.doubts().into_iter().map(|doubt| format!("Doubt: {doubt}."));
         let own = experiment.note.iter().chain(&inside.notes).cloned();
-        let notes = full_only.chain(own).chain(linking_note(experiment, record)).chain(doubts);
+        let session = precision_note(record).into_iter().chain(linking_note(experiment, record));
+        let notes = full_only.chain(own).chain(session).chain(doubts);
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
         let command = format!("cargo tally table {}", experiment.name);
@@ -133,6 +135,22 @@ pub fn planned_cells(experiment: &Experiment) -> Result<Vec<Cell>> {
     cells.retain(|cell| !cell.is_twin());
     cells.sort_by_key(|cell| PLACEMENTS.iter().position(|placement| *placement == cell.placement));
     Ok(cells)
+}
+
+/// Whether the headline came out as precise as was aimed at, and what was done about it; nothing of a record that has no headline.
+fn precision_note(record: &Record) -> Option<String> {
+    let end = record.end.as_ref()?;
+    let width = end.headline_half_width.filter(|_| end.target > 0.0)?;
+    let reached = if width <= end.target { "reached" } else { "missed" };
+    let how = if end.doubled {
+        ", after the rounds had been doubled once"
+    } else if width > end.target {
+        ", and to double the rounds would have taken a quick run too long"
+    } else {
+        ""
+    };
+    let (width, target) = (format::percent(width), format::percent(end.target));
+    Some(format!("Precision of the headline ratio: ±{width}, the target of ±{target} was {reached}{how}."))
 }
 
 /// Whether the place of code in memory is in the intervals, where an experiment asks for that.

@@ -288,32 +288,13 @@ fn shown(measured: &Measured, show: impl Fn(&Quantity) -> Shown) -> String {
 
 /// What the numbers' own session says against them.
 fn notes(record: &Record) -> Vec<String> {
-    let mut notes = Vec::new();
-    match record.noise_floor("elapsed") {
-        Some(floor) => notes.push(format!(
+    vec![match record.noise_floor("elapsed") {
+        Some(floor) => format!(
             "Noise floor: the same program run as both arms of a comparison differed by up to {}; no difference below that is called one.",
             format::percent(floor)
-        )),
-        None => notes.push("Noise floor: not known, for lack of rounds.".to_owned()),
-    }
-    if let Some(end) = &record.end
-        && let (Some(width), true) = (end.headline_half_width, end.target > 0.0)
-    {
-        let reached = if width <= end.target { "reached" } else { "missed" };
-        let how = if end.doubled {
-            ", after the rounds had been doubled once"
-        } else if width > end.target {
-            ", and to double the rounds would have taken a quick run too long"
-        } else {
-            ""
-        };
-        notes.push(format!(
-            "Precision of the headline ratio: ±{}, the target of ±{} was {reached}{how}.",
-            format::percent(width),
-            format::percent(end.target)
-        ));
-    }
-    notes
+        ),
+        None => "Noise floor: not known, for lack of rounds.".to_owned(),
+    }]
 }
 
 fn text(experiment: &Experiment, rows: &[Row]) -> String {
