@@ -487,6 +487,11 @@ impl Plans {
         })
     }
 
+    /// Every claim with its chapter.
+    pub fn claims(&self) -> impl Iterator<Item = (&Plan, &Claim)> {
+        self.0.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)))
+    }
+
     /// Every experiment with its chapter.
     pub fn experiments(&self) -> impl Iterator<Item = (&Plan, &Experiment)> {
         self.0.iter().flat_map(|plan| plan.experiments.iter().map(move |experiment| (plan, experiment)))

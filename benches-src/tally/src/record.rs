@@ -102,8 +102,8 @@ impl Header {
 }
 
 /// The days on which these were measured, from the first to the last.
-pub fn days(records: &[Header]) -> String {
-    let days: BTreeSet<&str> = records.iter().map(Header::day).collect();
+pub fn days<'a>(records: impl IntoIterator<Item = &'a Header>) -> String {
+    let days: BTreeSet<&str> = records.into_iter().map(Header::day).collect();
     match (days.first(), days.last()) {
         (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
         (first, _) => first.copied().unwrap_or_default().to_owned(),
@@ -111,7 +111,7 @@ pub fn days(records: &[Header]) -> String {
 }
 
 /// The efforts with which they were measured. A quick build may have some records that are full: then each with how many it has.
-pub fn efforts(records: &[Header]) -> String {
+pub fn efforts<'a>(records: impl IntoIterator<Item = &'a Header>) -> String {
     let mut counts = BTreeMap::new();
     for record in records {
         *counts.entry(record.effort).or_insert(0) += 1;

@@ -83,6 +83,11 @@ impl View {
         Ok([self.machine.clone()].into_iter().chain(others).collect())
     }
 
+    /// What stands behind the name of the reference machine, and of no other.
+    pub fn reference_mark(&self, machine: &Machine) -> &'static str {
+        if self.project.reference().as_ref() == Some(machine) { " (reference)" } else { "" }
+    }
+
     /// Evaluates an expression in an experiment's record on the machine that is shown.
     pub fn evaluate(&self, plan: &Plan, experiment: &Experiment, expression: &Expression) -> Result<Measured> {
         match self.kept(plan, experiment)?.as_ref() {

@@ -176,7 +176,7 @@ fn claims(view: &View) -> Vec<String> {
     let print = |id: &str| {
         super::claim::Claim { id: Some(id.to_owned()), machines: false }.print(view, crate::render::Form::Text)
     };
-    for claim in view.plans.0.iter().flat_map(|plan| &plan.claims) {
+    for (_, claim) in view.plans.claims() {
         if let Err(error) = print(&claim.id) {
             wrong.push(format!("claim {}: {error:#}", claim.id));
         }

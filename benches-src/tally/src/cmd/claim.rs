@@ -41,8 +41,8 @@ impl Claim {
                 Form::Json => Ok(judged.json().to_string() + "\n"),
             };
         }
-        let claims = view.plans.0.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)));
-        let judged = claims.map(|(plan, claim)| Judged::new(view, plan, claim)).collect::<Result<Vec<_>>>()?;
+        let judged =
+            view.plans.claims().map(|(plan, claim)| Judged::new(view, plan, claim)).collect::<Result<Vec<_>>>()?;
         match form {
             Form::Page => ledger(view, &judged),
             Form::Text => judged.iter().map(|judged| Ok(judged.line())).collect(),
@@ -255,6 +255,12 @@ fn sentence(claim: &PlannedClaim, publication: &Publication) -> String {
     }
 }
 
+/// The claim's id, leading to where it stands.
+fn claim_link(chapter: &Plan, claim: &PlannedClaim) -> String {
+    let id = html(&claim.id);
+    format!("<a href=\"{}.md#{id}\">{id}</a>", chapter.chapter)
+}
+
 fn class(verdict: Verdict) -> String {
     verdict.words().replace(' ', "-")
 }
@@ -269,16 +275,15 @@ fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
             judged.parts.iter().map(|part| html(&part.show(part.expected.published))).collect();
         let here: Vec<String> = judged.parts.iter().map(|part| part.here(view)).collect::<Result<_>>()?;
         out += &format!(
-            "<tr class=\"{}\"><th scope=\"row\"><a href=\"{}.md#{id}\">{id}</a></th><td>{} <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
+            "<tr class=\"{}\"><th scope=\"row\">{}</th><td>{} <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
             class(judged.verdict()),
-            judged.chapter.chapter,
+            claim_link(judged.chapter, judged.claim),
             sentence(judged.claim, publication),
             publication.url,
             html(&publication.title),
             published.join("<br>"),
             here.join("<br>"),
             judged.verdict().words(),
-            id = html(&judged.claim.id),
         );
     }
     Ok(out + "</tbody>\n</table>\n</div>\n")

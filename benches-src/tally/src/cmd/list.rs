@@ -192,8 +192,8 @@ fn newest<'a, 'b>(headers: &'b [(&'a Plan, &'a Experiment, Header)]) -> Option<&
 
 /// When they were measured, and with which effort.
 fn when(headers: &[(&Plan, &Experiment, Header)]) -> String {
-    let headers: Vec<Header> = headers.iter().map(|(_, _, header)| header.clone()).collect();
-    format!("measured {}, effort {}", record::days(&headers), record::efforts(&headers))
+    let headers = || headers.iter().map(|(_, _, header)| header);
+    format!("measured {}, effort {}", record::days(headers()), record::efforts(headers()))
 }
 
 fn shown(view: &View, form: Form) -> Result<String> {
@@ -241,7 +241,7 @@ fn machines(view: &View, form: Form) -> Result<String> {
 
 /// The newest record tells what machine it is.
 fn page_machine(view: &View, machine: &Machine, record: Option<&Record>, when: &str) -> String {
-    let reference = if view.project.reference().as_ref() == Some(machine) { " (reference)" } else { "" };
+    let reference = view.reference_mark(machine);
     let mut out = format!(
         "<section class=\"machine\" id=\"machine-{}\">\n<h2>{}{reference}</h2>\n",
         html(machine.slug()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::{Judged, JudgedPart, sentence};
+use super::{Judged, JudgedPart, claim_link, sentence};
 use crate::escape::html;
 use crate::format;
 use crate::plan::{Claim, Plan};
@@ -17,15 +17,16 @@ use crate::view::View;
 struct Row<'a> {
     chapter: &'a Plan,
     claim: &'a Claim,
-    /// Each part, with what would agree.
-    agrees: Vec<String>,
     on: Vec<OnMachine>,
+    agreement: Agreement,
 }
 
 struct OnMachine {
     verdict: Verdict,
     /// Each part's number, for a person.
     numbers: Vec<String>,
+    /// Each part's name, and the band in which its number agrees.
+    agrees: Vec<String>,
     /// The parts, for a script.
     parts: serde_json::Value,
     /// How fresh the oldest record beneath it is.
@@ -88,11 +89,11 @@ pub fn print(view: &View, form: Form) -> Result<String> {
     let machines = view.machines()?.into_iter();
     let views: Vec<View> =
         machines.map(|machine| View::new(view.project.clone(), machine, view.page.clone())).collect::<Result<_>>()?;
-    let claims = view.plans.0.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)));
+    let claims = view.plans.claims();
     let rows: Vec<Row> = claims
         .map(|(chapter, claim)| {
-            let on = views.iter().map(|view| judged(view, chapter, claim, form)).collect::<Result<_>>()?;
-            Ok(Row { chapter, claim, agrees: agrees(view, chapter, claim)?, on })
+            let on: Vec<_> = views.iter().map(|view| judged(view, chapter, claim, form)).collect::<Result<_>>()?;
+            Ok(Row { chapter, claim, agreement: Agreement::of(&on), on })
         })
         .collect::<Result<_>>()?;
     match form {
@@ -117,16 +118,12 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
             freshness = of_part.clone();
         }
     }
-    Ok(OnMachine { verdict: judged.verdict(), numbers, parts: judged.json()["parts"].take(), freshness })
-}
-
-/// The parts of a claim, each with the band in which a number agrees.
-fn agrees(view: &View, chapter: &Plan, claim: &Claim) -> Result<Vec<String>> {
     let band = |part: &JudgedPart| {
         let (low, high) = part.expected.band;
         format!("{}: agrees between {}", part.part.name, format::range(&part.show(low), &part.show(high)))
     };
-    Ok(Judged::new(view, chapter, claim)?.parts.iter().map(band).collect())
+    let agrees = judged.parts.iter().map(band).collect();
+    Ok(OnMachine { verdict: judged.verdict(), numbers, agrees, parts: judged.json()["parts"].take(), freshness })
 }
 
 fn age(freshness: &Freshness) -> u8 {
@@ -140,7 +137,7 @@ fn age(freshness: &Freshness) -> u8 {
 fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
     let mut bodies = String::new();
     for agreement in [Agreement::Contradict, Agreement::Differ] {
-        let rows: Vec<&Row> = rows.iter().filter(|row| Agreement::of(&row.on) == agreement).collect();
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.agreement == agreement).collect();
         if let (Some(heading), false) = (agreement.heading(), rows.is_empty()) {
             bodies += &body(view, heading, &rows)?;
         }
@@ -150,7 +147,7 @@ fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
     }
     let heads: String = views.iter().map(|of| format!("<th scope=\"col\">{}</th>", machine_link(view, of))).collect();
     let wide = render::wide("Claims on which machines differ");
-    let differ = rows.iter().filter(|row| Agreement::of(&row.on).heading().is_some()).count();
+    let differ = rows.iter().filter(|row| row.agreement.heading().is_some()).count();
     let all = rows.len();
     Ok(format!(
         "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same on all machines, {differ} of {all}: the \
@@ -167,23 +164,18 @@ fn body(view: &View, heading: &str, rows: &[&Row]) -> Result<String> {
     for row in rows {
         let publication = view.published.publication(&row.claim.source)?;
         let cells: String = row.on.iter().map(cell).collect();
-        let (claim, sentence) = (claim_link(row), sentence(row.claim, publication));
+        let (claim, sentence) = (claim_link(row.chapter, row.claim), sentence(row.claim, publication));
         let parts: String =
-            row.agrees.iter().map(|part| format!("<br><span class=\"legend\">{}</span>", html(part))).collect();
+            row.on[0].agrees.iter().map(|part| format!("<br><span class=\"legend\">{}</span>", html(part))).collect();
         out += &format!("<tr><th scope=\"row\">{claim}</th><td>{sentence}{parts}</td>{cells}</tr>\n");
     }
     Ok(out + "</tbody>\n")
 }
 
 fn machine_link(view: &View, of: &View) -> String {
-    let reference = if view.project.reference().as_ref() == Some(&of.machine) { " (reference)" } else { "" };
     let machine = &of.machine;
+    let reference = view.reference_mark(machine);
     format!("<a href=\"machines.md#machine-{}\">{}</a>{reference}", html(machine.slug()), html(machine.name()))
-}
-
-fn claim_link(row: &Row) -> String {
-    let id = html(&row.claim.id);
-    format!("<a href=\"{}.md#{id}\">{id}</a>", row.chapter.chapter)
 }
 
 fn cell(on: &OnMachine) -> String {
@@ -196,13 +188,13 @@ fn cell(on: &OnMachine) -> String {
 fn agreed(rows: &[Row]) -> String {
     let mut groups: BTreeMap<(u8, Verdict), Vec<String>> = BTreeMap::new();
     for row in rows {
-        let group = match Agreement::of(&row.on) {
+        let group = match row.agreement {
             Agreement::Contradict | Agreement::Differ => continue,
             Agreement::All(verdict) => (0, verdict),
             Agreement::One(verdict) => (1, verdict),
             Agreement::Nobody => (2, Verdict::NotMeasured),
         };
-        groups.entry(group).or_default().push(claim_link(row));
+        groups.entry(group).or_default().push(claim_link(row.chapter, row.claim));
     }
     if groups.is_empty() {
         return String::new();
@@ -215,14 +207,14 @@ fn agreed(rows: &[Row]) -> String {
         };
         format!("<li><strong>{}</strong> {on}: {}</li>\n", html(verdict.words()), claims.join(", "))
     });
-    format!("<p>The others:</p>\n<ul class=\"agreed\">\n{}</ul>\n", items.collect::<String>())
+    format!("<p>The others:</p>\n<ul>\n{}</ul>\n", items.collect::<String>())
 }
 
 fn text(views: &[View], rows: &[Row]) -> String {
     let mut out = String::new();
     for row in rows {
         out += &format!("{:4} {}\n", row.claim.id, row.claim.sentence);
-        out += &Agreement::of(&row.on).heading().map_or(String::new(), |heading| format!("    {heading}:\n"));
+        out += &row.agreement.heading().map_or(String::new(), |heading| format!("    {heading}:\n"));
         for (view, on) in views.iter().zip(&row.on) {
             out += &format!("    {:32} {:22} {}\n", view.machine.slug(), on.words(), on.numbers.join("; "));
         }
@@ -242,7 +234,7 @@ fn json(views: &[View], rows: &[Row]) -> serde_json::Value {
     let row = |row: &Row| {
         serde_json::json!({
             "id": row.claim.id,
-            "differ": Agreement::of(&row.on).heading().is_some(),
+            "differ": row.agreement.heading().is_some(),
             "machines": views.iter().zip(&row.on).map(on).collect::<Vec<_>>(),
         })
     };
@@ -257,6 +249,7 @@ mod tests {
         let on = |(verdict, freshness): &(Verdict, Freshness)| OnMachine {
             verdict: *verdict,
             numbers: Vec::new(),
+            agrees: Vec::new(),
             parts: serde_json::Value::Null,
             freshness: freshness.clone(),
         };
