@@ -193,14 +193,14 @@ fn the_generator_trusts_the_certificate_that_a_server_wrote_and_no_other() {
 #[test]
 fn a_connection_that_waits_holds_no_buffers_if_they_are_lent() {
     for program in [SERVERS[0], SERVERS[2]] {
-        let held = |buffers| {
+        // The least of several, since on a busy machine more are lent at once, and stay in the stock.
+        let [lent, own] = ["lent", "own"].map(|buffers| {
             let flags = ["--buffers", buffers, "--connections", "5", "--idle", "100", "--milliseconds", "40"];
-            observe(&[program], &flags).measures["user_memory_bytes"].values[0]
-        };
-        // The order lies in one of them, and the answer in the other. On a busy machine more are lent at once, and stay in the stock: then it
-        // is tried again.
-        let spared = [(); 4].map(|()| held("own") - held("lent"));
-        assert!(spared.iter().any(|bytes| *bytes > 8_000.), "{program}: {spared:?} bytes");
+            let held = [(); 3].map(|()| observe(&[program], &flags).measures["user_memory_bytes"].values[0]);
+            held.into_iter().fold(f64::INFINITY, f64::min)
+        });
+        // The order lies in one of them, and the answer in the other.
+        assert!(own - lent > 8_000., "{program}: {lent} and {own} bytes");
     }
 }
 
