@@ -1,6 +1,5 @@
 //! The clock around the laps, and nothing else between its two readings.
 
-use std::collections::BTreeMap;
 use std::sync::{LazyLock, mpsc};
 use std::time::Instant;
 
@@ -21,8 +20,9 @@ pub struct Instruments {
 /// The machine's own clock and counters.
 pub const REAL: Instruments = Instruments { now: monotonic_ns, counters: counters::read };
 
-/// How many laps to do, and the clock around them. Turning it into an iterator starts the clock, the iterator's end
-/// stops it, so that the same `for _ in laps` measures a thread's loop and a task's, wherever that task runs.
+/// How many laps to do, and the clock around them. The first lap that is asked for starts the clock, the end of the last one stops
+/// it, so that the same `for _ in laps` measures a thread's loop and a task's, wherever that task runs. What is done between making
+/// an iterator of it and the first lap is in no sample.
 pub struct Laps {
     count: u64,
     operations_per_lap: u64,
@@ -33,9 +33,24 @@ pub struct Laps {
 
 /// What the laps took: together, and each where that was asked for.
 pub(crate) struct Timed {
-    pub window: Window,
+    pub sample: Sample,
     /// Nanoseconds of single laps; empty unless they were timed singly.
     pub laps_ns: Vec<u64>,
+}
+
+/// A sample as it is kept while others are still taken: nothing on the heap, which is the program's.
+#[derive(Clone, Copy)]
+pub(crate) struct Sample {
+    pub operations: u64,
+    pub elapsed_ns: u64,
+    pub moved: Counters,
+}
+
+impl Sample {
+    /// The same as it is recorded.
+    pub fn window(&self) -> Window {
+        Window { operations: self.operations, elapsed_ns: self.elapsed_ns, counters: self.moved.named() }
+    }
 }
 
 impl Laps {
@@ -58,40 +73,22 @@ impl IntoIterator for Laps {
 
     fn into_iter(self) -> Running {
         let laps_ns = Vec::with_capacity(if self.singly { self.count as usize } else { 0 });
-        // A lap that is timed singly is a stretch of its own.
-        let left = if self.singly { self.count.min(1) } else { self.count };
-        let counters = (self.instruments.counters)(Edge::Start);
-        let start_ns = (self.instruments.now)();
-        let apart = Apart::default();
-        Running { left, ended: 0, counters, start_ns, lap_start_ns: start_ns, laps_ns, apart, laps: self }
+        Running { left: 0, ended: 0, start: None, lap_start_ns: 0, laps_ns, instead_ns: None, laps: self }
     }
 }
 
-/// Laps under way: the clock is running.
+/// Laps under way: from the first on, the clock is running.
 pub struct Running {
     left: u64,
     /// Laps that were timed singly and have ended.
     ended: u64,
-    start_ns: u64,
+    /// When the first lap began, and what the counters were then.
+    start: Option<(u64, Counters)>,
     lap_start_ns: u64,
     laps_ns: Vec<u64>,
-    counters: Counters,
-    apart: Apart,
-    laps: Laps,
-}
-
-/// What of a sample is not the laps' own.
-#[derive(Default)]
-struct Apart {
-    /// Since when the clock stands still, and what the counters were then.
-    paused: Option<(u64, Counters)>,
-    /// How long it stood still: since the first lap, and since the present one began.
-    ns: u64,
-    of_lap_ns: u64,
-    /// How far each counter moved meanwhile.
-    counters: BTreeMap<String, u64>,
     /// Times that stand for those of the laps.
     instead_ns: Option<u64>,
+    laps: Laps,
 }
 
 impl Iterator for Running {
@@ -100,7 +97,7 @@ impl Iterator for Running {
     #[inline]
     fn next(&mut self) -> Option<()> {
         if self.left == 0 {
-            return self.end_of_stretch();
+            return self.next_stretch();
         }
         self.left -= 1;
         Some(())
@@ -108,60 +105,52 @@ impl Iterator for Running {
 }
 
 impl Running {
+    /// Where the laps at hand are used up: at the beginning, at the end, and between any two laps that are timed singly.
     #[cold]
-    fn end_of_stretch(&mut self) -> Option<()> {
+    fn next_stretch(&mut self) -> Option<()> {
+        let Some((start_ns, counters)) = self.start else {
+            return self.begin();
+        };
         let now_ns = (self.laps.instruments.now)();
         if self.laps.singly && self.ended < self.laps.count {
             self.ended += 1;
-            let lap_ns = now_ns - self.lap_start_ns - std::mem::take(&mut self.apart.of_lap_ns);
-            if self.apart.instead_ns.is_none() {
-                self.laps_ns.push(lap_ns);
+            if self.instead_ns.is_none() {
+                self.laps_ns.push(now_ns - self.lap_start_ns);
             }
             if self.ended < self.laps.count {
                 self.lap_start_ns = (self.laps.instruments.now)();
                 return Some(());
             }
         }
-        self.stop(self.apart.instead_ns.unwrap_or(now_ns - self.start_ns - self.apart.ns));
+        self.stop(self.instead_ns.unwrap_or(now_ns - start_ns), counters);
         None
     }
 
-    /// Stops the clock and the counters within a lap, for what is not to be in the sample. Reading both takes about a
-    /// microsecond that nobody's time contains, so this is for laps that are much longer.
-    pub fn pause(&mut self) {
-        let now_ns = (self.laps.instruments.now)();
-        self.apart.paused = Some((now_ns, (self.laps.instruments.counters)(Edge::End)));
-    }
-
-    /// Starts them again.
-    pub fn resume(&mut self) {
-        let (since_ns, before) = self.apart.paused.take().expect("the clock was paused");
-        for (name, moved) in (self.laps.instruments.counters)(Edge::Start).since(&before) {
-            *self.apart.counters.entry(name).or_default() += moved;
-        }
-        let ns = (self.laps.instruments.now)() - since_ns;
-        self.apart.ns += ns;
-        self.apart.of_lap_ns += ns;
+    /// Starts the clock with the first lap. One that is timed singly is a stretch of its own.
+    fn begin(&mut self) -> Option<()> {
+        let at_hand = if self.laps.singly { 1 } else { self.laps.count };
+        self.left = at_hand.checked_sub(1).expect("nobody asks for no laps");
+        let counters = (self.laps.instruments.counters)(Edge::Start);
+        self.lap_start_ns = (self.laps.instruments.now)();
+        self.start = Some((self.lap_start_ns, counters));
+        Some(())
     }
 
     /// A time, in nanoseconds, that one operation took by its own account. From the first on, the sample's time is the sum of
     /// such times and not the laps'; where laps are timed singly, each is one entry of the distribution.
     pub fn took(&mut self, ns: u64) {
-        *self.apart.instead_ns.get_or_insert(0) += ns;
+        *self.instead_ns.get_or_insert(0) += ns;
         if self.laps.singly {
             self.laps_ns.push(ns);
         }
     }
 
-    fn stop(&mut self, elapsed_ns: u64) {
-        let mut counters = (self.laps.instruments.counters)(Edge::End).since(&self.counters);
-        for (name, apart) in std::mem::take(&mut self.apart.counters) {
-            counters.entry(name).and_modify(|moved| *moved = moved.saturating_sub(apart));
-        }
+    fn stop(&mut self, elapsed_ns: u64, before: Counters) {
+        let moved = (self.laps.instruments.counters)(Edge::End).since(&before);
         let operations = self.laps.count * self.laps.operations_per_lap;
-        let window = Window { operations, elapsed_ns, counters };
+        let sample = Sample { operations, elapsed_ns, moved };
         // A second call after the end finds the channel full or closed; the first times stand.
-        let _ = self.laps.result.try_send(Timed { window, laps_ns: std::mem::take(&mut self.laps_ns) });
+        let _ = self.laps.result.try_send(Timed { sample, laps_ns: std::mem::take(&mut self.laps_ns) });
     }
 }
 

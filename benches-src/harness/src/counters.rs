@@ -1,33 +1,55 @@
-//! What is counted beside the time of every sample. Reading happens outside the clock. What cannot be read is missing
-//! here and named, with the reason, in [`unavailable`]: never zero.
+//! What is counted beside the time of every sample. Reading happens outside the clock, and after the first time without the heap,
+//! which is left to the program as it was. What cannot be read is missing here and named, with the reason, in [`unavailable`]: never
+//! zero.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// Counters by name; see [`observation::Window::counters`] for how they are named.
-#[derive(Clone, Default)]
-pub struct Counters(BTreeMap<String, u64>);
+/// Everything that is counted, in the order in which [`Counters`] holds it; see [`observation::Window::counters`] for how they are
+/// named. The first [`OWN`] are this process's, the others count the whole machine, whoever else is using it.
+const NAMES: [&str; 8] = [
+    "user_ns",
+    "system_ns",
+    "voluntary_switches",
+    "involuntary_switches",
+    "system_rescheduling_interrupts",
+    "system_function_call_interrupts",
+    "system_idle_entries",
+    "system_steal_ticks",
+];
+const OWN: usize = 4;
+
+/// Where the machine's counters stand.
+const SOURCES: [&str; NAMES.len() - OWN] = [
+    "row RES of /proc/interrupts",
+    "row CAL of /proc/interrupts",
+    "/sys/devices/system/cpu/cpu*/cpuidle/state*/usage",
+    "field steal of /proc/stat",
+];
+
+/// Where every counter stands at some moment, or how far each has moved between two; none for what cannot be read.
+#[derive(Clone, Copy, Default)]
+pub struct Counters([Option<u64>; NAMES.len()]);
 
 impl Counters {
     /// How far each counter has moved from `earlier` to here.
-    pub fn since(&self, earlier: &Self) -> BTreeMap<String, u64> {
-        let moved = |(name, value): (&String, &u64)| {
-            let before = earlier.0.get(name)?;
-            Some((name.clone(), value.saturating_sub(*before)))
-        };
-        self.0.iter().filter_map(moved).collect()
+    pub fn since(&self, earlier: &Self) -> Self {
+        let moved = |at: usize| Some(self.0[at]?.saturating_sub(earlier.0[at]?));
+        Self(std::array::from_fn(moved))
+    }
+
+    /// By name, without what cannot be read.
+    pub fn named(&self) -> BTreeMap<String, u64> {
+        NAMES.into_iter().zip(self.0).filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
     #[cfg(test)]
     pub fn of(name: &str, value: u64) -> Self {
-        Self(BTreeMap::from([(name.to_owned(), value)]))
-    }
-}
-
-impl From<BTreeMap<String, u64>> for Counters {
-    fn from(counters: BTreeMap<String, u64>) -> Self {
-        Self(counters)
+        Self(NAMES.map(|of| (of == name).then_some(value)))
     }
 }
 
@@ -43,70 +65,81 @@ pub enum Edge {
 /// Reads every counter that is cheap enough to be read around each sample. Reading the system-wide ones takes CPU time of
 /// ours, so at either end the process's own are read next to the clock, and that time is in no sample.
 pub fn read(edge: Edge) -> Counters {
-    let own_first = matches!(edge, Edge::End).then(own);
-    let mut all = system_wide();
-    all.extend(own_first.unwrap_or_else(own));
-    Counters(all)
+    let mut all = Counters::default();
+    if matches!(edge, Edge::End) {
+        all.0[..OWN].copy_from_slice(&own());
+    }
+    all.0[OWN..].copy_from_slice(&system_wide());
+    if matches!(edge, Edge::Start) {
+        all.0[..OWN].copy_from_slice(&own());
+    }
+    all
 }
 
-fn own() -> BTreeMap<String, u64> {
+fn own() -> [Option<u64>; OWN] {
     let usage = resource_usage();
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    let counters = [
-        ("user_ns", ns(usage.ru_utime)),
-        ("system_ns", ns(usage.ru_stime)),
-        ("voluntary_switches", usage.ru_nvcsw as u64),
-        ("involuntary_switches", usage.ru_nivcsw as u64),
-    ];
-    counters.map(|(name, value)| (name.to_owned(), value)).into()
-}
-
-fn system_wide() -> BTreeMap<String, u64> {
-    let readable = SYSTEM_WIDE.into_iter().filter_map(|(name, _, read)| Some((name.to_owned(), read()?)));
-    readable.collect()
+    [ns(usage.ru_utime), ns(usage.ru_stime), usage.ru_nvcsw as u64, usage.ru_nivcsw as u64].map(Some)
 }
 
 /// What this machine does not let us read, and why.
 pub fn unavailable() -> BTreeMap<String, String> {
-    let missing = |(name, path, read): (&str, &str, ReadCounter)| {
-        (read().is_none()).then(|| (name.to_owned(), format!("{path} cannot be read here")))
+    let all = NAMES[OWN..].iter().zip(SOURCES).zip(system_wide());
+    let missing = |((name, source), value): ((&&str, &str), Option<u64>)| {
+        value.is_none().then(|| ((*name).to_owned(), format!("{source} cannot be read here")))
     };
-    SYSTEM_WIDE.into_iter().filter_map(missing).collect()
+    all.filter_map(missing).collect()
 }
 
-type ReadCounter = fn() -> Option<u64>;
+fn system_wide() -> [Option<u64>; NAMES.len() - OWN] {
+    static FILES: LazyLock<Mutex<Files>> = LazyLock::new(|| Mutex::new(Files::find()));
+    FILES.lock().unwrap_or_else(PoisonError::into_inner).read()
+}
 
-/// Name, source, reader. These count the whole machine, whoever else is using it.
-const SYSTEM_WIDE: [(&str, &str, ReadCounter); 4] = [
-    ("system_rescheduling_interrupts", "row RES of /proc/interrupts", || interrupts("RES:")),
-    ("system_function_call_interrupts", "row CAL of /proc/interrupts", || interrupts("CAL:")),
-    ("system_idle_entries", "/sys/devices/system/cpu/cpu*/cpuidle/state*/usage", idle_entries),
-    ("system_steal_ticks", "field steal of /proc/stat", || {
-        fs::read_to_string("/proc/stat").ok()?.split_whitespace().nth(8)?.parse().ok()
-    }),
-];
+/// The files that the machine's counters are read from, and room for what stands in them.
+struct Files {
+    /// How often each CPU has entered each idle state.
+    idle_states: Vec<PathBuf>,
+    text: Vec<u8>,
+}
+
+impl Files {
+    fn find() -> Self {
+        let folder = |cpu: u32| fs::read_dir(format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle")).ok();
+        let states =
+            (0..).map_while(folder).flat_map(|states| states.flatten().map(|state| state.path().join("usage")));
+        Self { idle_states: states.collect(), text: Vec::new() }
+    }
+
+    fn read(&mut self) -> [Option<u64>; NAMES.len() - OWN] {
+        let interrupts =
+            self.text_of(Path::new("/proc/interrupts")).map(|text| ["RES:", "CAL:"].map(|row| sum(text, row)));
+        let [rescheduling, function_call] = interrupts.unwrap_or_default();
+        let stat = self.text_of(Path::new("/proc/stat"));
+        let steal = stat.and_then(|text| text.split_ascii_whitespace().nth(8)?.parse().ok());
+        [rescheduling, function_call, self.idle_entries(), steal]
+    }
+
+    fn idle_entries(&mut self) -> Option<u64> {
+        let states = std::mem::take(&mut self.idle_states);
+        let entries = states.iter().map(|state| self.text_of(state)?.trim().parse::<u64>().ok());
+        let sum = entries.sum::<Option<u64>>().filter(|_| !states.is_empty());
+        self.idle_states = states;
+        sum
+    }
+
+    /// What stands in a file. Nothing is allocated once there was room for it.
+    fn text_of(&mut self, path: &Path) -> Option<&str> {
+        self.text.clear();
+        File::open(path).ok()?.read_to_end(&mut self.text).ok()?;
+        std::str::from_utf8(&self.text).ok()
+    }
+}
 
 /// The sum over all CPUs of one row of `/proc/interrupts`.
-fn interrupts(row: &str) -> Option<u64> {
-    let text = fs::read_to_string("/proc/interrupts").ok()?;
-    let line = text.lines().find_map(|l| l.trim_start().strip_prefix(row))?;
-    Some(line.split_whitespace().map_while(|n| n.parse::<u64>().ok()).sum())
-}
-
-/// How often any CPU has entered any idle state.
-fn idle_entries() -> Option<u64> {
-    let mut sum = None;
-    for cpu in 0.. {
-        let states = format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle");
-        let Ok(folder) = fs::read_dir(states) else {
-            return sum;
-        };
-        for state in folder.flatten() {
-            let usage = fs::read_to_string(state.path().join("usage")).ok()?;
-            *sum.get_or_insert(0) += usage.trim().parse::<u64>().ok()?;
-        }
-    }
-    sum
+fn sum(interrupts: &str, row: &str) -> Option<u64> {
+    let line = interrupts.lines().find_map(|line| line.trim_start().strip_prefix(row))?;
+    Some(line.split_ascii_whitespace().map_while(|number| number.parse::<u64>().ok()).sum())
 }
 
 /// How often the kernel has moved any living thread of this process to another CPU. One file per thread: too dear to

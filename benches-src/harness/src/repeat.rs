@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use crate::clock::{self, Instruments, Laps};
 use crate::command_line::{CommandLine, HarnessFlags};
-use crate::counters::Counters;
 use crate::resources::{Unavailable, raise_descriptor_limit};
 use crate::{Placement, counters, report, sampling};
 
@@ -25,7 +24,7 @@ pub trait Repeat: Sized {
     /// Operations in one lap.
     fn operations_per_lap(&self) -> u64;
 
-    /// Does the laps: `for _ in laps { … }`. The clock runs from the loop's beginning to its end.
+    /// Does the laps: `for _ in laps { … }`. The clock runs from the first lap's beginning to the last one's end.
     fn run(&mut self, laps: Laps) -> Result<()>;
 
     /// What those who do the operations have counted until now beside them, by name. Outside the clock; how far each has moved in all laps
@@ -92,11 +91,11 @@ fn measure<R: Repeat>(
 /// What the counters do while the program does nothing.
 fn idle_window(instruments: Instruments) -> Window {
     const LENGTH: std::time::Duration = std::time::Duration::from_millis(10);
-    let (laps, window) = Laps::new(1, 0, instruments);
+    let (laps, timed) = Laps::new(1, 0, instruments);
     for () in laps {
         std::thread::sleep(LENGTH);
     }
-    window.try_recv().expect("a loop that ends sends its times").window
+    timed.try_recv().expect("a loop that ends sends its times").sample.window()
 }
 
 fn note_clock(observation: &mut Observation, resolution_ns: f64, cost_ns: f64) {
@@ -109,18 +108,22 @@ fn note_clock(observation: &mut Observation, resolution_ns: f64, cost_ns: f64) {
 struct Moment {
     at_ns: u64,
     migrations: Result<u64, String>,
-    counts: Counters,
+    counts: BTreeMap<String, u64>,
 }
 
 impl Moment {
     fn now<R: Repeat>(subject: &R, instruments: Instruments) -> Self {
-        let (migrations, counts) = (counters::migrations(), subject.counts().into());
+        let (migrations, counts) = (counters::migrations(), subject.counts());
         Self { at_ns: (instruments.now)(), migrations, counts }
     }
 }
 
 fn note_whole_run(observation: &mut Observation, begin: Moment, end: Moment, operations: u64) {
-    let mut counters = end.counts.since(&begin.counts);
+    let moved = |(name, count): (String, u64)| {
+        let before = begin.counts.get(&name)?;
+        Some((name, count.saturating_sub(*before)))
+    };
+    let mut counters: BTreeMap<_, _> = end.counts.into_iter().filter_map(moved).collect();
     match begin.migrations.and_then(|before| Ok(end.migrations? - before)) {
         Ok(moved) => drop(counters.insert("migrations".to_owned(), moved)),
         Err(reason) => drop(observation.unavailable.insert("migrations".to_owned(), reason)),

@@ -50,22 +50,36 @@ pub fn reserve_descriptors(count: usize) -> Result<()> {
 }
 
 /// Makes sure that `count` more threads can be started: a limit that is met halfway may abort the process instead of
-/// giving an error (rust-lang/rust#78497).
+/// giving an error (rust-lang/rust#78497). What exists already is taken from each limit, whoever's it is; a control group's limit
+/// of ids is not looked at.
 pub fn reserve_threads(count: usize) -> Result<()> {
     // The stack, its guard page, the stack for signals and the guard page of that.
     const MAPPINGS_OF_A_THREAD: u64 = 4;
-    let processes = getrlimit(Resource::Nproc).maximum.unwrap_or(u64::MAX);
+    let (existing, mappings) = (existing_threads(), lines_of("/proc/self/maps"));
+    let processes = getrlimit(Resource::Nproc).current.unwrap_or(u64::MAX);
     let limits = [
-        ("vm.max_map_count", number_in("/proc/sys/vm/max_map_count") / MAPPINGS_OF_A_THREAD),
-        ("kernel.pid_max", number_in("/proc/sys/kernel/pid_max")),
-        ("kernel.threads-max", number_in("/proc/sys/kernel/threads-max")),
-        ("the hard limit of processes (ulimit -Hu)", processes),
+        ("vm.max_map_count", number_in("/proc/sys/vm/max_map_count").saturating_sub(mappings) / MAPPINGS_OF_A_THREAD),
+        ("kernel.pid_max", number_in("/proc/sys/kernel/pid_max").saturating_sub(existing)),
+        ("kernel.threads-max", number_in("/proc/sys/kernel/threads-max").saturating_sub(existing)),
+        ("the limit of processes (ulimit -u)", processes.saturating_sub(existing)),
     ];
-    let (name, ceiling) = limits.into_iter().min_by_key(|(_, ceiling)| *ceiling).expect("there are four");
-    if ceiling <= count as u64 {
-        return Err(Unavailable::because(format!("it needs {count} threads, and {name} allows for {ceiling} at most")));
+    let (name, left) = limits.into_iter().min_by_key(|(_, left)| *left).expect("there are four");
+    if left < count as u64 {
+        return Err(Unavailable::because(format!(
+            "it needs {count} threads, and {name} allows for {left} more at most"
+        )));
     }
     Ok(())
+}
+
+/// Threads of the whole machine, the second number of the fourth field; none where that cannot be read.
+fn existing_threads() -> u64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().nth(3).and_then(|field| field.split('/').nth(1)?.parse().ok()).unwrap_or(0)
+}
+
+fn lines_of(path: &str) -> u64 {
+    std::fs::read_to_string(path).unwrap_or_default().lines().count() as u64
 }
 
 /// A limit that cannot be read is none that we know of.

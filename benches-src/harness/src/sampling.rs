@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use criterion::{Criterion, SamplingMode};
 use observation::{Histogram, Window};
 
-use crate::clock::{Instruments, Laps};
+use crate::clock::{Instruments, Laps, Sample};
 use crate::command_line::HarnessFlags;
 use crate::repeat::Repeat;
 
@@ -35,14 +35,17 @@ pub fn take<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: Instr
             (vec![sample], Some(single_laps))
         }
     };
-    Ok(Sampled { samples, single_laps, laps: flags.warmups + laps })
+    Ok(Sampled { samples: windows(&samples), single_laps, laps: flags.warmups + laps })
 }
 
 fn by_criterion<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: Instruments) -> Result<Sampled> {
     // Criterion writes reports of its own that nothing reads, and prints its own interval, which covers one process only.
     let reports = tempfile::tempdir().context("no temporary folder for Criterion's reports; is the disk full?")?;
     let _silenced = Silenced::stdout()?;
-    let log = RefCell::new(Log::default());
+    let log = RefCell::new(Log {
+        samples: Vec::with_capacity(MORE_THAN_WARM_UPS + flags.samples as usize),
+        ..Log::default()
+    });
     Criterion::default()
         .output_directory(reports.path())
         .without_plots()
@@ -55,16 +58,23 @@ fn by_criterion<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: I
         .bench_function("lap", |bencher| {
             bencher.iter_custom(|laps| log.borrow_mut().add(laps, || run(subject, laps, instruments)))
         });
-    let mut log = log.into_inner();
+    let log = log.into_inner();
     log.failure.map_or(Ok(()), Err)?;
     // What came before the last `samples` entries was the warm-up.
-    let samples = log.windows.split_off(log.windows.len() - flags.samples as usize);
+    let samples = windows(&log.samples[log.samples.len() - flags.samples as usize..]);
     Ok(Sampled { samples, single_laps: None, laps: log.laps })
+}
+
+/// Criterion warms up with twice as many laps each time: what it asks for fits into fewer samples than a number has bits.
+const MORE_THAN_WARM_UPS: usize = 64;
+
+fn windows(samples: &[Sample]) -> Vec<Window> {
+    samples.iter().map(Sample::window).collect()
 }
 
 #[derive(Default)]
 struct Log {
-    windows: Vec<Window>,
+    samples: Vec<Sample>,
     laps: u64,
     failure: Option<anyhow::Error>,
 }
@@ -72,18 +82,17 @@ struct Log {
 impl Log {
     /// Takes one sample and keeps it. After a failure nothing more is run: Criterion cannot be told to stop, so it gets
     /// a made-up duration for what it still asks for, and its caller gets the failure instead of any sample.
-    fn add(&mut self, laps: u64, sample: impl FnOnce() -> Result<Window>) -> Duration {
+    fn add(&mut self, laps: u64, sample: impl FnOnce() -> Result<Sample>) -> Duration {
         const MADE_UP: Duration = Duration::from_millis(10);
         if self.failure.is_some() {
             std::thread::sleep(MADE_UP);
             return MADE_UP;
         }
         match sample() {
-            Ok(window) => {
-                let elapsed = Duration::from_nanos(window.elapsed_ns);
+            Ok(sample) => {
                 self.laps += laps;
-                self.windows.push(window);
-                elapsed
+                self.samples.push(sample);
+                Duration::from_nanos(sample.elapsed_ns)
             }
             Err(failure) => {
                 self.failure = Some(failure);
@@ -93,19 +102,19 @@ impl Log {
     }
 }
 
-fn run<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<Window> {
+fn run<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<Sample> {
     let (laps, timed) = Laps::new(count, subject.operations_per_lap(), instruments);
     subject.run(laps)?;
-    Ok(timed.try_recv().context(LEFT_EARLY)?.window)
+    Ok(timed.try_recv().context(LEFT_EARLY)?.sample)
 }
 
 const LEFT_EARLY: &str = "the program left its laps before the last one was done";
 
-fn run_singly<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<(Window, Histogram)> {
+fn run_singly<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<(Sample, Histogram)> {
     let (laps, timed) = Laps::new(count, subject.operations_per_lap(), instruments);
     subject.run(laps.singly())?;
     let timed = timed.try_recv().context(LEFT_EARLY)?;
-    Ok((timed.window, histogram(&timed.laps_ns)?))
+    Ok((timed.sample, histogram(&timed.laps_ns)?))
 }
 
 /// Counts in buckets that are at most a thousandth of their value wide.
@@ -157,8 +166,10 @@ mod tests {
         static EVENTS: Cell<u64> = const { Cell::new(0) };
     }
 
-    const VIRTUAL: Instruments =
-        Instruments { now: || NOW_NS.get(), counters: |_| Counters::of("events", EVENTS.get()) };
+    const VIRTUAL: Instruments = Instruments { now: || NOW_NS.get(), counters: |_| Counters::of(EVENT, EVENTS.get()) };
+
+    /// The name under which what happens on the virtual clock is counted.
+    const EVENT: &str = "voluntary_switches";
 
     #[derive(Args, Serialize)]
     struct Nothing {}
@@ -229,7 +240,7 @@ mod tests {
         for sample in &sampled.samples {
             assert!(sample.operations > 0);
             assert_eq!(sample.elapsed_ns, sample.operations * 1000);
-            assert_eq!(sample.counters["events"], sample.operations * 3);
+            assert_eq!(sample.counters[EVENT], sample.operations * 3);
         }
         assert_eq!(sampled.laps * 5, subject.finish().unwrap(), "warm-up laps are counted too");
     }
@@ -267,42 +278,34 @@ mod tests {
         assert!(!seen.samples[0].counters.contains_key("calls"));
     }
 
-    /// A lap of five operations takes 100 ns of its own and 40 that are none of its business.
-    struct Pausing;
-
-    impl Repeat for Pausing {
-        type Parameters = Nothing;
-        fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-            Ok(Self)
-        }
-        fn operations_per_lap(&self) -> u64 {
-            5
-        }
-        fn run(&mut self, laps: Laps) -> Result<()> {
-            let advance = |ns, events| {
-                NOW_NS.set(NOW_NS.get() + ns);
-                EVENTS.set(EVENTS.get() + events);
-            };
-            let mut laps = laps.into_iter();
-            while laps.next().is_some() {
-                advance(70, 3);
-                laps.pause();
-                advance(40, 1000);
-                laps.resume();
-                advance(30, 2);
-            }
-            Ok(())
-        }
-        fn finish(self) -> Result<u64> {
-            Ok(0)
-        }
-    }
-
     #[test]
-    fn what_is_done_while_the_clock_stands_still_is_in_no_sample() {
-        let sampled = take(&mut Pausing, &flags(&["--iters", "4"]), VIRTUAL).unwrap();
-        assert_eq!((sampled.samples[0].elapsed_ns, sampled.samples[0].counters["events"]), (400, 20));
-        let sampled = take(&mut Pausing, &flags(&["--histogram", "6"]), VIRTUAL).unwrap();
+    fn what_is_done_before_the_first_lap_is_in_no_sample() {
+        struct Preparing;
+        impl Repeat for Preparing {
+            type Parameters = Nothing;
+            fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
+                Ok(Self)
+            }
+            fn operations_per_lap(&self) -> u64 {
+                5
+            }
+            fn run(&mut self, laps: Laps) -> Result<()> {
+                let advance = |ns, events| {
+                    NOW_NS.set(NOW_NS.get() + ns);
+                    EVENTS.set(EVENTS.get() + events);
+                };
+                let laps = laps.into_iter();
+                advance(40, 1000);
+                laps.for_each(|()| advance(100, 5));
+                Ok(())
+            }
+            fn finish(self) -> Result<u64> {
+                Ok(0)
+            }
+        }
+        let sampled = take(&mut Preparing, &flags(&["--iters", "4"]), VIRTUAL).unwrap();
+        assert_eq!((sampled.samples[0].elapsed_ns, sampled.samples[0].counters[EVENT]), (400, 20));
+        let sampled = take(&mut Preparing, &flags(&["--histogram", "6"]), VIRTUAL).unwrap();
         assert_eq!(sampled.single_laps.unwrap().buckets, [(100, 6)]);
         assert_eq!(sampled.samples[0].elapsed_ns, 600);
     }
