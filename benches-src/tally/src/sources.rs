@@ -71,11 +71,11 @@ impl Current {
             let sources = benches.join(folder).join("src");
             if sources.is_dir() {
                 beneath.insert(folder.to_owned(), hash_folder(&sources)?);
+                let manifest = format!("{folder}/Cargo.toml");
+                beneath.insert(manifest.clone(), hash_file(&benches.join(manifest))?);
             }
         }
-        for file in ["harness/Cargo.toml", &manifest] {
-            beneath.insert(file.to_owned(), hash_file(&benches.join(file))?);
-        }
+        beneath.insert(manifest.clone(), hash_file(&benches.join(manifest))?);
         let build = format!("{chapter}/build.rs");
         if benches.join(&build).is_file() {
             beneath.insert(build.clone(), hash_file(&benches.join(build))?);

@@ -30,6 +30,7 @@ fn measures_once_and_then_only_what_has_changed() {
     for (beneath, text) in [
         ("Cargo.lock", "[[package]]\nname = \"chapter\"\nversion = \"0.2.0\"\n"),
         ("harness/src/lib.rs", "//! Another clock.\n"),
+        ("observation/Cargo.toml", "# Another feature.\n"),
         ("chapter/build.rs", "fn main() {}\n"),
     ] {
         fake.write(&format!("benches-src/{beneath}"), text);

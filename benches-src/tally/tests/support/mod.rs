@@ -152,6 +152,7 @@ impl Fake {
             ("benches-src/Cargo.lock", ""),
             ("benches-src/harness/Cargo.toml", ""),
             ("benches-src/harness/src/lib.rs", ""),
+            ("benches-src/observation/Cargo.toml", ""),
             ("benches-src/observation/src/lib.rs", ""),
             ("benches-src/chapter/Cargo.toml", ""),
             ("benches-src/chapter/src/lib.rs", ""),
