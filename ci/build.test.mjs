@@ -115,15 +115,14 @@ test('every command that the book or the README shows can be run', async () => {
     if (command === 'cargo tally confirm') assert.match(stderr, /interrupted; what was measured so far is kept/);
     else assert.equal(code ?? 0, 0, `${command}\n${stderr}`);
   };
-  // What measures, or starts a tool that does, wants the machine for itself; and after what is linked in another order, whoever comes next
-  // compiles anew.
-  const isAlone = (command) => /tally (measure|confirm)|program tool-|^LINK_ORDER=/.test(command);
+  // What measures, or starts a tool that does, wants the machine for itself.
+  const isAlone = (command) => /tally (measure|confirm)|program tool-/.test(command);
   const sideBySide = toRun.filter((command) => !isAlone(command));
   const worker = async () => {
     for (let command = sideBySide.pop(); command; command = sideBySide.pop()) await runs(command);
   };
   await Promise.all([worker(), worker()]);
-  for (const command of toRun.filter(isAlone).sort((a, b) => a.startsWith('LINK') - b.startsWith('LINK'))) await runs(command);
+  for (const command of toRun.filter(isAlone)) await runs(command);
 });
 
 test('the picture in the README is the one that its command draws', () => {

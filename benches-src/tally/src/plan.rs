@@ -71,7 +71,7 @@ pub struct Experiment {
     #[serde(default)]
     pub push: bool,
     /// Whether a full run links the programs anew for each round, with their functions in another order: where they are compared to
-    /// the nanosecond, where their code lies decides as well. The chapter's build script has to know `LINK_ORDER`.
+    /// the nanosecond, where their code lies decides as well.
     #[serde(default)]
     pub relinked: bool,
     /// A program that takes longer than this is killed and counted as failed.

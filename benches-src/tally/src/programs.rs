@@ -1,16 +1,19 @@
 //! Builds the programs, and links them again with their functions in other orders.
 //!
 //! Where a program's code lies decides how it falls into the processor's caches and predictors. The linker chooses that once for
-//! all rounds, so that what it costs would be in every round and in no interval.
+//! all rounds, so that what it costs would be in every round and in no interval. A program is compiled once for all orders: lld keeps
+//! all that one link needs, and from that it links again in a fraction of a second.
 
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use tar::Archive;
+use tempfile::TempDir;
 
 use crate::plan::Experiment;
 use crate::project::Project;
@@ -41,13 +44,8 @@ fn cargo(project: &Project) -> Command {
             cargo.env_remove(name);
         }
     }
-    // Only who asks for an order gets one, whatever the shell has left from trying some.
-    cargo.env_remove(LINK_ORDER);
     cargo
 }
-
-/// What the build script of a chapter asks for; a number from 1 on.
-const LINK_ORDER: &str = "LINK_ORDER";
 
 /// An experiment's programs, each linked with its functions in many orders. They are kept from one session to the next.
 pub struct LinkOrders<'a> {
@@ -76,18 +74,18 @@ impl<'a> LinkOrders<'a> {
     /// Links the programs in these orders, as far as they are not there yet; whether this linker can do so.
     pub fn link(&self, orders: Range<u32>) -> Result<bool> {
         self.forget_what_is_old()?;
-        let lacking = |order| {
-            let lacks = |program: &&str| !self.program(program, order).is_file();
-            (order, self.programs.keys().copied().filter(lacks).collect::<Vec<_>>())
+        let lacking = |program: &&'a str| {
+            let lacks = |order: &u32| !self.program(program, *order).is_file();
+            (*program, orders.clone().filter(lacks).collect::<Vec<_>>())
         };
-        let lacking: Vec<_> = orders.map(lacking).filter(|(_, programs)| !programs.is_empty()).collect();
+        let lacking: Vec<_> = self.programs.keys().map(lacking).filter(|(_, orders)| !orders.is_empty()).collect();
         if lacking.is_empty() {
             return Ok(true);
         }
-        eprintln!("tally: linking its programs in {} orders, which takes minutes", lacking.len());
+        eprintln!("tally: linking {} programs in other orders, some five seconds for each", lacking.len());
         let mut can = true;
-        for (order, programs) in lacking {
-            can = self.link_in(order, &programs)?;
+        for (program, orders) in lacking {
+            can = self.link_in(&orders, program)?;
             if !can {
                 break;
             }
@@ -109,22 +107,18 @@ impl<'a> LinkOrders<'a> {
         Ok(())
     }
 
-    fn link_in(&self, order: u32, programs: &[&str]) -> Result<bool> {
-        let mut cargo = cargo(self.project);
-        cargo.arg("--quiet").env(LINK_ORDER, order.to_string());
-        cargo.args(programs.iter().flat_map(|program| ["--bin", program]));
-        if !cargo.status().context(NO_CARGO)?.success() {
-            return Ok(false);
-        }
-        for program in programs {
-            let (from, to) = (self.project.programs().join(program), self.program(program, order));
-            ensure!(
-                hash_file(&from)? != self.programs[program],
-                "{program} is the same in order {order} as without; its chapter's build script has to know {LINK_ORDER}"
-            );
+    fn link_in(&self, orders: &[u32], program: &str) -> Result<bool> {
+        let Some(inputs) = Inputs::of(self.project, program)? else { return Ok(false) };
+        // Many are kept, and nobody looks into them: they need no symbols.
+        let strip = "--strip-all";
+        let Some(usual) = inputs.link(&[strip], &inputs.trial())? else { return Ok(false) };
+        for order in orders {
+            let to = self.program(program, *order);
             let beside = to.with_extension("new");
-            let copied = fs::copy(&from, &beside).and_then(|_| fs::rename(&beside, &to));
-            copied.with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+            let shuffle = format!("--shuffle-sections=.text*={order}");
+            let Some(linked) = inputs.link(&[strip, &shuffle], &beside)? else { return Ok(false) };
+            ensure!(linked != usual, "{program} is the same in order {order} as without");
+            fs::rename(&beside, &to).with_context(|| format!("cannot rename {}", beside.display()))?;
         }
         Ok(true)
     }
@@ -147,4 +141,94 @@ impl<'a> LinkOrders<'a> {
         }
         Ok(())
     }
+}
+
+/// All that a program is linked of, and the linker.
+struct Inputs {
+    linker: PathBuf,
+    folder: TempDir,
+}
+
+impl Inputs {
+    /// Those of a program that is built already. None, after saying why, where they cannot be had, or where what is linked of them is
+    /// not the usual program, whose code is the one to be measured.
+    fn of(project: &Project, program: &str) -> Result<Option<Self>> {
+        let linker = linker(project)?;
+        if !linker.is_file() {
+            eprintln!("tally: Rust's toolchain has no linker at {}", linker.display());
+            return Ok(None);
+        }
+        let folder = tempfile::tempdir_in(project.link_orders()).context("cannot make a folder for what is linked")?;
+        if !collect(project, program, folder.path())? {
+            eprintln!("tally: cargo links {program} with another linker than lld");
+            return Ok(None);
+        }
+        let inputs = Self { linker, folder };
+        let usual = project.programs().join(program);
+        if inputs.link(&[], &inputs.trial())? != Some(hash_file(&usual)?) {
+            eprintln!("tally: {} cannot link {} as it is", inputs.linker.display(), usual.display());
+            return Ok(None);
+        }
+        Ok(Some(inputs))
+    }
+
+    /// Where a program lies that is linked only to be compared.
+    fn trial(&self) -> PathBuf {
+        self.folder.path().join("trial")
+    }
+
+    /// Links them as lld has noted down, but for these arguments. The hash of the program, or none where the linker could not.
+    fn link(&self, arguments: &[&str], to: &Path) -> Result<Option<String>> {
+        let mut linker = Command::new(&self.linker);
+        linker.args(["-flavor", "gnu", "@response.txt"]).args(arguments).arg("-o").arg(to);
+        let status = linker.current_dir(self.folder.path().join(INPUTS)).status();
+        let can = status.with_context(|| format!("cannot start {}", self.linker.display()))?.success();
+        can.then(|| hash_file(to)).transpose()
+    }
+}
+
+/// The name of lld's archive, and so of the folder in it.
+const INPUTS: &str = "inputs";
+
+/// The linker that comes with Rust, beside the libraries of this machine's kind.
+fn linker(project: &Project) -> Result<PathBuf> {
+    let asked = Command::new("rustc").args(["--print", "target-libdir"]).current_dir(project.root()).output();
+    let asked = asked.context("cannot start rustc; is Rust installed? See README.md")?;
+    ensure!(
+        asked.status.success(),
+        "rustc does not say where its libraries lie: {}",
+        String::from_utf8_lossy(&asked.stderr)
+    );
+    let libraries = String::from_utf8(asked.stdout).context("rustc's libraries lie at a path that is not UTF-8")?;
+    Ok(Path::new(libraries.trim_end()).with_file_name("bin").join("rust-lld"))
+}
+
+/// Has cargo link a program once more, exactly as usual, and puts what lld keeps of that into a folder; whether there was any.
+fn collect(project: &Project, program: &str, folder: &Path) -> Result<bool> {
+    let archive = folder.join(INPUTS).with_extension("tar");
+    forget_linked(project, program)?;
+    let mut cargo = cargo(project);
+    let status = cargo.args(["--quiet", "--bin", program]).env("LLD_REPRODUCE", &archive).status().context(NO_CARGO)?;
+    ensure!(status.success(), "{program} cannot be linked once more; see cargo's message above");
+    if !archive.is_file() {
+        return Ok(false);
+    }
+    let unpacked = fs::File::open(&archive).and_then(|file| Archive::new(file).unpack(folder));
+    unpacked.with_context(|| format!("cannot unpack {}", archive.display()))?;
+    Ok(true)
+}
+
+/// Removes cargo's own copy of a program, without which it links again. The one that is measured stays until it is replaced.
+fn forget_linked(project: &Project, program: &str) -> Result<()> {
+    let (copies, prefix) = (project.programs().join("deps"), format!("{}-", program.replace('-', "_")));
+    let remove = || -> std::io::Result<()> {
+        for entry in fs::read_dir(&copies)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    };
+    remove().with_context(|| format!("in {}", copies.display()))
 }

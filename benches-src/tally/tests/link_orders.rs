@@ -1,32 +1,58 @@
-//! Programs that are linked anew for each round, with a script in the place of cargo.
+//! Programs that are linked anew for each round: with scripts in the place of cargo and its linker, and with the real ones.
 
 mod support;
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Fake, PLAN, fail, succeed};
+use support::{Fake, PLAN, fail, observation, succeed};
 
-/// Builds the fake programs: they say in which order they were linked. A file makes its linker one that knows no orders.
+/// Builds the fake programs: they say in which order they were linked. What it links them of is noted down where it is asked to, unless a
+/// file makes its linker one that cannot.
 const CARGO: &str = r#"
-echo "${LINK_ORDER:-usual} $*" >> cargo.log
-if [ -n "$LINK_ORDER" ] && [ -e old-linker ]; then echo "unknown argument" >&2; exit 1; fi
-mkdir -p target/release
+mkdir -p target/release/deps
 for program in fast slow; do
-    sed "s/no steady state/linked ${LINK_ORDER:-as usual}/" programs/$program > target/release/$program
+    sed "s/no steady state/linked as usual/" programs/$program > target/release/$program
     chmod +x target/release/$program
 done
+if [ -z "$LLD_REPRODUCE" ] || [ -e old-linker ]; then exit 0; fi
+for last in "$@"; do program=$last; done
+mkdir -p collected/inputs
+cp programs/$program collected/inputs/program
+tar -cf "$LLD_REPRODUCE" -C collected inputs
+"#;
+
+/// Links a program in an order, and notes that down.
+const LINKER: &str = r#"
+order="as usual"
+while [ $# -gt 0 ]; do
+    case "$1" in
+        -o) to=$2 ;;
+        --shuffle-sections=*) order=${1##*=} ;;
+    esac
+    shift
+done
+echo "$order" >> ../../../../links.log
+sed "s/no steady state/linked $order/" program > "$to"
+chmod +x "$to"
 "#;
 
 fn fake() -> Fake {
-    with_cargo(CARGO)
+    with_tools(CARGO, LINKER)
 }
 
-fn with_cargo(script: &str) -> Fake {
-    let fake = Fake::with_plan(&PLAN.replacen("limit_seconds", "relinked = true\nlimit_seconds", 1));
-    fake.script("bin/cargo", script);
+fn with_tools(cargo: &str, linker: &str) -> Fake {
+    let fake = Fake::with_plan(&plan());
+    fake.script("bin/cargo", cargo);
+    fake.script("bin/rustc", "echo \"$PWD/toolchain/lib\"");
+    fake.script("toolchain/bin/rust-lld", linker);
     fake
+}
+
+fn plan() -> String {
+    PLAN.replacen("limit_seconds", "relinked = true\nlimit_seconds", 1)
 }
 
 fn measure(fake: &Fake, arguments: &[&str]) -> Command {
@@ -64,22 +90,27 @@ fn each_round_runs_an_order_of_its_own_and_a_twin_another() {
 #[test]
 fn what_was_linked_is_kept_until_a_program_changes() {
     let fake = fake();
-    let builds = |fake: &Fake| -> Vec<String> {
-        let log = fake.read("cargo.log");
-        fs::remove_file(fake.path("cargo.log")).unwrap();
-        log.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+    let links = |fake: &Fake| {
+        let log = fs::read_to_string(fake.path("links.log")).unwrap_or_default();
+        fs::write(fake.path("links.log"), "").unwrap();
+        log.lines().filter(|order| *order != "as usual").count()
     };
     succeed(measure(&fake, &["--effort", "full"]));
-    assert_eq!(builds(&fake).iter().filter(|order| *order != "usual").count(), 21);
+    assert_eq!(links(&fake), 2 * 21);
     succeed(measure(&fake, &["--effort", "full", "--again"]));
-    assert_eq!(builds(&fake), ["usual"]);
+    assert_eq!(links(&fake), 0);
 
-    fake.program("slow", &support::observation("slow", 2100));
+    fake.program("slow", &observation("slow", 2100));
     succeed(measure(&fake, &["--effort", "full", "--again"]));
-    assert_eq!(builds(&fake).iter().filter(|order| *order != "usual").count(), 21);
-    let kept = |program: &str| fs::read_dir(fake.path("target/link-orders").join(program)).unwrap().count();
-    assert_eq!((kept("fast"), kept("slow")), (21, 21), "what the program was before is gone");
+    assert_eq!(links(&fake), 21, "the other program is as it was");
+    assert_eq!((kept(&fake, "fast").len(), kept(&fake, "slow").len()), (21, 21), "what the program was before is gone");
+    assert_eq!(fs::read_dir(fake.path("target/link-orders")).unwrap().count(), 2, "what they were linked of is gone");
     assert_eq!(fake.print(&["value", "slow[free]", "--json"]).matches("2100").count(), 3);
+}
+
+/// The programs that are linked in other orders.
+fn kept(fake: &Fake, program: &str) -> Vec<PathBuf> {
+    fs::read_dir(fake.path("target/link-orders").join(program)).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
 #[test]
@@ -96,15 +127,88 @@ fn with_a_linker_that_cannot_and_in_a_quick_run_the_page_says_what_no_interval_h
 }
 
 #[test]
-fn a_chapter_whose_build_script_knows_no_orders_is_told() {
-    let fake = with_cargo(&CARGO.replace("linked ${LINK_ORDER:-as usual}", "linked as usual"));
+fn why_a_linker_cannot_is_said() {
+    let said = |fake: &Fake| {
+        let output = measure(fake, &["--effort", "full"]).output().unwrap();
+        assert!(output.status.success() && runs(fake).iter().all(|(_, _, order, _)| order.is_none()));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let with_another = fake();
+    with_another.write("old-linker", "");
+    assert!(said(&with_another).contains("cargo links fast with another linker than lld"));
+
+    let without = fake();
+    fs::remove_file(without.path("toolchain/bin/rust-lld")).unwrap();
+    assert!(said(&without).contains("Rust's toolchain has no linker at"));
+
+    let of_another_version = with_tools(CARGO, &LINKER.replace("as usual", "by another version"));
+    assert!(said(&of_another_version).contains("target/release/fast as it is"));
+
+    let without_orders = with_tools(CARGO, &LINKER.replace("order=${1##*=}", "echo \"unknown argument\" >&2; exit 1"));
+    assert!(said(&without_orders).contains("unknown argument"));
+}
+
+#[test]
+fn an_order_that_changes_nothing_is_told() {
+    let fake = with_tools(CARGO, &LINKER.replace("order=${1##*=}", ""));
     let error = fail(measure(&fake, &["--effort", "full"]));
     assert!(error.contains("fast is the same in order 1 as without"), "{error}");
 }
 
 #[test]
+fn a_program_that_changes_meanwhile_is_not_measured() {
+    let fake = with_tools(&format!("[ -z \"$LLD_REPRODUCE\" ] || echo : >> programs/slow\n{CARGO}"), LINKER);
+    let error = fail(measure(&fake, &["--effort", "full"]));
+    assert!(error.contains("slow was changed while it was linked in other orders"), "{error}");
+}
+
+#[test]
 fn asked_to_stop_while_linking_it_does_not_blame_the_linker() {
-    let fake = with_cargo(&CARGO.replace("mkdir", "[ -z \"$LINK_ORDER\" ] || { kill -INT $PPID; exit 1; }\nmkdir"));
+    let stop = "[ -z \"$LLD_REPRODUCE\" ] || { kill -INT $PPID; exit 1; }\n";
+    let fake = with_tools(&format!("{stop}{CARGO}"), LINKER);
     let error = fail(measure(&fake, &["--effort", "full"]));
     assert!(error.contains("interrupted") && !error.contains("this linker"), "{error}");
+}
+
+/// A project whose programs are compiled: they print what the scripts do.
+fn compiled() -> Fake {
+    let fake = Fake::with_plan(&plan());
+    let package = "[package]\nname = \"chapter\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    fake.write("rust-toolchain.toml", include_str!("../../../rust-toolchain.toml"));
+    fake.write(".cargo/config.toml", "[build]\ntarget-dir = \"target\"\n");
+    fake.write("benches-src/Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"chapter\"]\n");
+    fake.write("benches-src/Cargo.lock", "version = 4\n\n[[package]]\nname = \"chapter\"\nversion = \"0.1.0\"\n");
+    fake.write("benches-src/chapter/Cargo.toml", package);
+    for (program, ns) in [("fast", 1000), ("slow", 2000)] {
+        let script = observation(program, ns);
+        let line = script.strip_prefix("echo '").unwrap().strip_suffix('\'').unwrap();
+        let unless_once = "if std::env::args().all(|argument| argument != \"--once\")";
+        let code = format!(
+            "//! One operation: a step.\nfn main() {{ {unless_once} {{ println!(\"{{}}\", r#\"{line}\"#) }} }}\n"
+        );
+        fake.write(&format!("benches-src/chapter/src/bin/{program}.rs"), &code);
+    }
+    fake
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "Rust links with lld on this architecture alone")]
+fn real_programs_are_linked_in_several_orders_and_the_usual_ones_stay() {
+    let fake = compiled();
+    let usual = || fs::read(fake.path("target/release/slow")).unwrap();
+    succeed(fake.tally(&["measure", "--effort", "test"]));
+    let before = usual();
+    succeed(fake.tally(&["measure", "--effort", "full"]));
+    assert!(before == usual(), "linking in other orders has changed the usual program");
+    let linked = kept(&fake, "slow");
+    assert_eq!(linked.len(), 21);
+    let in_order = |order: &str| linked.iter().find(|path| path.to_string_lossy().ends_with(order)).unwrap();
+    assert!(fs::read(in_order("-1")).unwrap() != fs::read(in_order("-2")).unwrap(), "two orders make one program");
+    for order in ["-1", "-2"] {
+        assert!(does_its_work_once(in_order(order)), "in order {order}");
+    }
+}
+
+fn does_its_work_once(program: &Path) -> bool {
+    Command::new(program).arg("--once").status().unwrap().success()
 }
