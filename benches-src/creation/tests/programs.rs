@@ -3,11 +3,14 @@
 #[path = "../../harness/tests/support/mod.rs"]
 mod support;
 
+use std::process::Command;
+
 use support::{observe, run};
 
-const PROGRAMS: [&[&str]; 10] = [
+const PROGRAMS: [&[&str]; 11] = [
     &[env!("CARGO_BIN_EXE_spawn-thread"), "--stack-bytes", "65536"],
     &[env!("CARGO_BIN_EXE_spawn-pthread"), "--stack-bytes", "65536"],
+    &[env!("CARGO_BIN_EXE_spawn-pthread-own-stack"), "--stack-bytes", "65536"],
     &[env!("CARGO_BIN_EXE_spawn-tokio")],
     &[env!("CARGO_BIN_EXE_spawn-tokio"), "--runtime", "current"],
     &[env!("CARGO_BIN_EXE_spawn-tokio"), "--from", "outside"],
@@ -54,4 +57,35 @@ fn a_stack_that_cannot_be_had_is_an_error_that_says_so() {
     let output = run(&[env!("CARGO_BIN_EXE_spawn-thread")], &["--stack-bytes", "1", "--once"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--stack-bytes"));
+}
+
+#[test]
+fn a_stack_of_any_size_serves_one_batch_after_the_other() {
+    let program = [env!("CARGO_BIN_EXE_spawn-pthread-own-stack")];
+    for stack_bytes in ["16384", "16385", "2097152"] {
+        let seen = observe(&program, &["--stack-bytes", stack_bytes, "--batch", "50", "--once"]);
+        assert_eq!(seen.samples[0].operations, 50, "{stack_bytes}");
+    }
+    let seen = observe(&program, &["--batch", "1000000", "--once"]);
+    assert!(seen.unavailable["elapsed"].contains("1000000 threads"), "{:?}", seen.unavailable);
+}
+
+#[test]
+fn nobody_maps_guards_or_unmaps_a_stack_that_is_there_already() {
+    let Ok(strace) = Command::new("strace").arg("-V").output() else {
+        return eprintln!("skipped: strace is not installed");
+    };
+    assert!(strace.status.success());
+    // More threads than the C library keeps stacks for.
+    const BATCH: [&str; 4] = ["--batch", "60", "--quiet", "--iters"];
+    let calls = |program, iters| {
+        let strace = ["strace", "-f", "-c", "-e", "trace=mmap,mprotect,munmap", "-U", "calls,name", program];
+        let output = run(&strace, &[&BATCH[..], &[iters]].concat());
+        let summary = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = summary.lines().find(|line| line.ends_with("total")).unwrap_or_else(|| panic!("{summary}"));
+        line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    };
+    let of_two_laps = |program| calls(program, "3") - calls(program, "1");
+    assert_eq!(of_two_laps(env!("CARGO_BIN_EXE_spawn-pthread-own-stack")), 0);
+    assert!(of_two_laps(env!("CARGO_BIN_EXE_spawn-pthread")) > 60, "this is how it would show");
 }
