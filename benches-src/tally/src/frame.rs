@@ -145,7 +145,7 @@ fn precision_note(record: &Record) -> Option<String> {
     let how = if end.doubled {
         ", after the rounds had been doubled once"
     } else if width > end.target {
-        ", and to double the rounds would have taken a quick run too long"
+        ", and to double the rounds would have taken too long"
     } else {
         ""
     };

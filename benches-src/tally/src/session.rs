@@ -33,9 +33,11 @@ use crate::spinners::{Spinners, die_with_this_process};
 pub struct Extent {
     /// Rounds before the declared look.
     pub rounds: usize,
+    /// As many at least, however long they take.
+    pub least: usize,
     /// The headline's half width that is aimed at; missed, the rounds are doubled once.
     pub target: f64,
-    /// Unless they took longer than this.
+    /// How long rounds may take before no more of them are begun. How many there are then depends on their time, never on what they showed.
     pub patience: Duration,
     /// What each program is asked for.
     pub flags: &'static [&'static str],
@@ -47,12 +49,14 @@ impl Effort {
         match self {
             Effort::Test => Extent {
                 rounds: 1,
+                least: 1,
                 target: f64::INFINITY,
                 patience: Duration::ZERO,
                 flags: &["--iters", "3", "--warmups", "1"],
             },
             Effort::Quick => Extent {
                 rounds: 6,
+                least: 6,
                 target: 0.05,
                 // A reader waits for all experiments: what is slow stays at what its rounds show.
                 patience: Duration::from_secs(8),
@@ -60,19 +64,27 @@ impl Effort {
             },
             Effort::Full => Extent {
                 rounds: 20,
+                least: 10,
                 target: 0.02,
-                patience: Duration::MAX,
-                flags: &["--samples", "20", "--warm-up-ms", "60", "--measurement-ms", "120"],
+                // The whole book within an hour.
+                patience: Duration::from_secs(100),
+                // Rounds differ by more than a longer look at one of them would show: on the reference machine, half as many samples
+                // widen an interval by a twentieth.
+                flags: &["--samples", "10", "--warm-up-ms", "50", "--measurement-ms", "70"],
             },
         }
     }
 
-    /// The same for one experiment. Instructions are the same in every round: no more are needed than for an interval.
+    /// The same for one experiment. Instructions are the same in every round, and nearly all system calls: no more are needed than for
+    /// an interval.
     pub fn extent_for(self, experiment: &Experiment) -> Extent {
         let extent = self.extent();
-        let exact = experiment.count == Some(Count::Instructions);
-        let rounds = if exact { extent.rounds.min(Effort::Quick.extent().rounds) } else { extent.rounds };
-        Extent { rounds, ..extent }
+        let rounds = match experiment.count {
+            Some(Count::Instructions) => extent.rounds.min(Effort::Quick.extent().rounds),
+            Some(Count::SystemCalls) => extent.least,
+            None => extent.rounds,
+        };
+        Extent { rounds, least: extent.least.min(rounds), ..extent }
     }
 
     /// Whether it links an experiment's programs anew for each round.
@@ -93,6 +105,11 @@ impl Extent {
     /// Whether there are to be as many rounds again, after rounds that took this long and left the headline this wide.
     fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
         half_width.is_some_and(|half_width| half_width > self.target) && took <= self.patience
+    }
+
+    /// Whether so many rounds are enough, although there were to be more, because they took this long.
+    fn ends_after(&self, rounds: usize, took: Duration) -> bool {
+        (self.least..self.rounds).contains(&rounds) && took > self.patience
     }
 }
 
@@ -149,15 +166,14 @@ impl Session<'_> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
         let extent = record.header.effort.extent_for(self.experiment);
-        let (started, is_resumed) = (Instant::now(), !record.runs.is_empty());
+        // How long the rounds before an interruption took is not known.
+        let mut took = if record.runs.is_empty() { Duration::ZERO } else { Duration::MAX };
         // The rounds are doubled after one look at them, and whoever interrupts a session does not get it another.
         let mut doubled = record.complete_rounds().len() > extent.rounds;
         let half_width = loop {
             let wanted = if doubled { 2 * extent.rounds } else { extent.rounds };
-            self.rounds(&mut writer, &mut record, wanted)?;
+            self.rounds(&mut writer, &mut record, wanted, &mut took)?;
             let half_width = self.headline(&record)?;
-            // How long the rounds before an interruption took is not known.
-            let took = if is_resumed { Duration::MAX } else { started.elapsed() };
             if doubled || !extent.doubles(half_width, took) {
                 break half_width;
             }
@@ -237,14 +253,17 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn rounds(&mut self, writer: &mut Writer, record: &mut Record, wanted: usize) -> Result<()> {
+    /// Runs rounds until there are as many as wanted, or as the experiment's patience allows. What linking takes is not counted.
+    fn rounds(&mut self, writer: &mut Writer, record: &mut Record, wanted: usize, took: &mut Duration) -> Result<()> {
+        let extent = record.header.effort.extent_for(self.experiment);
         let per_round = record.header.cells.len();
         self.link(record, wanted)?;
         loop {
             let complete = record.complete_rounds().len();
-            if complete >= wanted {
+            if complete >= wanted || extent.ends_after(complete, *took) {
                 return Ok(());
             }
+            let started = Instant::now();
             let round = record.next_round();
             for (position, (cell, environment_bytes)) in
                 order(record.header.seed, round, per_round).into_iter().enumerate()
@@ -256,6 +275,7 @@ impl Session<'_> {
                 writer.run(&run)?;
                 record.runs.push(run);
             }
+            *took = took.saturating_add(started.elapsed());
         }
     }
 
@@ -272,7 +292,7 @@ impl Session<'_> {
         self.interrupted.check(&self.path)?;
         if !linked? {
             let so_far = record.runs.iter().all(|run| run.link_order.is_none());
-            ensure!(so_far, "the programs cannot be linked anew; see cargo's message above");
+            ensure!(so_far, "the programs cannot be linked anew; see the message above");
             eprintln!(
                 "tally: this linker cannot order functions otherwise (see above); all rounds run the same programs"
             );
@@ -547,7 +567,8 @@ mod tests {
     #[test]
     fn rounds_are_doubled_where_the_target_was_missed_and_a_quick_run_has_the_time() {
         let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.extent(), Effort::Full.extent());
-        assert!(quick.doubles(Some(0.06), seconds(3)) && full.doubles(Some(0.03), seconds(3_000)));
+        assert!(quick.doubles(Some(0.06), seconds(3)) && full.doubles(Some(0.03), seconds(99)));
+        assert!(!full.doubles(Some(0.03), seconds(101)), "a full run has no more than an hour for all");
         assert!(!quick.doubles(Some(0.04), seconds(3)), "the target was reached");
         assert!(!quick.doubles(Some(0.06), seconds(9)), "it would take too long");
         assert!(!full.doubles(None, seconds(3)), "there is no headline");
@@ -555,7 +576,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_exactly_has_the_rounds_of_a_quick_run() {
+    fn slow_rounds_end_between_the_least_and_those_wanted() {
+        let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.extent(), Effort::Full.extent());
+        assert!(!full.ends_after(9, seconds(3_000)), "fewer than the least are too few, whatever they take");
+        assert!(full.ends_after(10, seconds(101)) && full.ends_after(19, seconds(101)));
+        assert!(!full.ends_after(19, seconds(99)), "there is time for another");
+        assert!(!full.ends_after(30, seconds(150)), "rounds that are being doubled are doubled");
+        assert!(!quick.ends_after(5, seconds(60)) && !quick.ends_after(6, seconds(60)), "a quick run has six");
+    }
+
+    #[test]
+    fn what_is_counted_exactly_has_fewer_rounds() {
         let of = |effort: Effort, count: &str| {
             let text =
                 format!("name = \"a\"\nquestion = \"?\"\nprediction = \".\"\nper = \"hop\"\n{count}\ncells = []");
@@ -563,7 +594,8 @@ mod tests {
         };
         assert_eq!(of(Effort::Full, "count = \"instructions\"\ncounted_laps = [1, 2]"), 6);
         assert_eq!(of(Effort::Test, "count = \"instructions\"\ncounted_laps = [1, 2]"), 1);
-        assert_eq!((of(Effort::Full, "count = \"system-calls\""), of(Effort::Full, "")), (20, 20));
+        assert_eq!((of(Effort::Full, "count = \"system-calls\""), of(Effort::Full, "")), (10, 20));
+        assert_eq!(of(Effort::Quick, "count = \"system-calls\""), 6);
     }
 
     #[test]
