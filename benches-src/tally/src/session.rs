@@ -69,7 +69,7 @@ impl Effort {
                 // The whole book within an hour.
                 patience: Duration::from_secs(60),
                 // Rounds differ by more than a longer look at one of them would show: on the reference machine, half as many samples
-                // widen an interval by a twentieth.
+                // spread the rounds' medians wider by a twentieth.
                 flags: &["--samples", "10", "--warm-up-ms", "50", "--measurement-ms", "70"],
             },
         }
@@ -79,8 +79,8 @@ impl Effort {
     /// for an interval.
     pub fn extent_for(self, experiment: &Experiment) -> Extent {
         let extent = self.extent();
-        let is_exact = experiment.count.is_some();
-        let rounds = if is_exact { extent.rounds.min(Effort::Quick.extent().rounds) } else { extent.rounds };
+        let enough = experiment.count.map_or(extent.rounds, |_| Effort::Quick.extent().rounds);
+        let rounds = extent.rounds.min(enough);
         Extent { rounds, least: extent.least.min(rounds), ..extent }
     }
 
@@ -250,7 +250,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Runs rounds until there are as many as wanted, or as the experiment's patience allows. What linking takes is not counted.
+    /// Runs rounds until there are as many as wanted, or as patience allows; adds to what they took. What linking takes is not counted.
     fn rounds(&mut self, writer: &mut Writer, record: &mut Record, wanted: usize, took: &mut Duration) -> Result<()> {
         let extent = record.header.effort.extent_for(self.experiment);
         let per_round = record.header.cells.len();
@@ -562,7 +562,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_doubled_where_the_target_was_missed_and_a_quick_run_has_the_time() {
+    fn rounds_are_doubled_where_the_target_was_missed_and_there_is_time() {
         let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.extent(), Effort::Full.extent());
         assert!(quick.doubles(Some(0.06), seconds(3)) && full.doubles(Some(0.03), seconds(59)));
         assert!(!full.doubles(Some(0.03), seconds(61)), "a full run has no more than an hour for all");
