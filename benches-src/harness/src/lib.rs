@@ -9,6 +9,7 @@
 //! **Never here:** a chapter, a page, a data folder. A program prints nothing but what this crate prints for it, and does
 //! no statistics.
 
+pub mod cgroups;
 mod clock;
 mod command_line;
 mod counters;

@@ -2,9 +2,12 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::cgroups::Groups;
 
 /// An error that means: this machine cannot run this cell, for this reason. The program still prints its observation,
 /// with the reason in place of the samples.
@@ -50,8 +53,7 @@ pub fn reserve_descriptors(count: usize) -> Result<()> {
 }
 
 /// Makes sure that `count` more threads can be started: a limit that is met halfway may abort the process instead of
-/// giving an error (rust-lang/rust#78497). What exists already is taken from each limit, whoever's it is; a control group's limit
-/// of ids is not looked at.
+/// giving an error (rust-lang/rust#78497). What exists already is taken from each limit, whoever's it is.
 pub fn reserve_threads(count: usize) -> Result<()> {
     // The stack, its guard page, the stack for signals and the guard page of that.
     const MAPPINGS_OF_A_THREAD: u64 = 4;
@@ -62,14 +64,28 @@ pub fn reserve_threads(count: usize) -> Result<()> {
         ("kernel.pid_max", number_in("/proc/sys/kernel/pid_max").saturating_sub(existing)),
         ("kernel.threads-max", number_in("/proc/sys/kernel/threads-max").saturating_sub(existing)),
         ("the limit of processes (ulimit -u)", processes.saturating_sub(existing)),
+        ("a control group's pids.max", left_in_groups()),
     ];
-    let (name, left) = limits.into_iter().min_by_key(|(_, left)| *left).expect("there are four");
+    let (name, left) = limits.into_iter().min_by_key(|(_, left)| *left).expect("there are five");
     if left < count as u64 {
         return Err(Unavailable::because(format!(
             "it needs {count} threads, and {name} allows for {left} more at most"
         )));
     }
     Ok(())
+}
+
+/// What the control groups of this process leave it. A container's manager often sets a limit.
+fn left_in_groups() -> u64 {
+    let groups = Groups::of("pids", Path::new("/proc"), Path::new("/sys/fs/cgroup"));
+    groups.map_or(u64::MAX, |groups| left_in(&groups.folders))
+}
+
+/// What is left in the group that leaves least; none has a number there that sets no limit.
+fn left_in(groups: &[PathBuf]) -> u64 {
+    let left =
+        |folder: &PathBuf| Some(number(folder.join("pids.max"))?.saturating_sub(number(folder.join("pids.current"))?));
+    groups.iter().filter_map(left).min().unwrap_or(u64::MAX)
 }
 
 /// Threads of the whole machine, the second number of the fourth field; none where that cannot be read.
@@ -84,7 +100,11 @@ fn lines_of(path: &str) -> u64 {
 
 /// A limit that cannot be read is none that we know of.
 fn number_in(path: &str) -> u64 {
-    std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX)
+    number(path).unwrap_or(u64::MAX)
+}
+
+fn number(path: impl AsRef<Path>) -> Option<u64> {
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 /// Raises the soft descriptor limit to the hard one.
@@ -92,4 +112,27 @@ pub(crate) fn raise_descriptor_limit() -> Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: maximum, maximum };
     Ok(setrlimit(Resource::Nofile, raised)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_control_group_that_leaves_least_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let group = |name: &str, files: &[(&str, &str)]| {
+            let folder = root.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            files.iter().for_each(|(file, text)| std::fs::write(folder.join(file), text).unwrap());
+            folder
+        };
+        let without = group("root", &[]);
+        let unlimited = group("unlimited", &[("pids.max", "max\n"), ("pids.current", "7\n")]);
+        let narrow = group("narrow", &[("pids.max", "100\n"), ("pids.current", "70\n")]);
+        let full = group("full", &[("pids.max", "5\n"), ("pids.current", "6\n")]);
+        assert_eq!(left_in(&[unlimited.clone(), without]), u64::MAX);
+        assert_eq!(left_in(&[unlimited.clone(), narrow.clone()]), 30);
+        assert_eq!(left_in(&[full, unlimited, narrow]), 0);
+    }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use harness::cgroups::{Groups, Version};
 use serde::{Deserialize, Serialize};
 
 /// Where the kernel's files lie.
@@ -150,7 +151,7 @@ impl Machine {
             epoll_watches: sysctl("fs/epoll/max_user_watches"),
             stack: of_process(&roots.proc, "Max stack size").0,
             pids: groups(roots, "pids", &["pids.max"], "pids.current"),
-            pids_version: if first_version(&roots.proc, "pids") { 1 } else { 2 },
+            pids_version: pids_version(roots),
             memory: memory_groups(roots),
             memory_total: memory("MemTotal:"),
             memory_available: memory("MemAvailable:"),
@@ -261,10 +262,11 @@ fn ids_reserved(proc: &Path) -> u64 {
     RESERVED.saturating_sub(taken)
 }
 
-/// Whether a controller has a tree of its own, which `self/cgroup` names.
-fn first_version(proc: &Path, controller: &str) -> bool {
-    let text = fs::read_to_string(proc.join("self/cgroup")).unwrap_or_default();
-    text.lines().filter_map(|line| line.split(':').nth(1)).any(|names| names.split(',').any(|name| name == controller))
+fn pids_version(roots: &Roots) -> u64 {
+    match Groups::of("pids", &roots.proc, &roots.cgroup) {
+        Ok(Groups { version: Version::One, .. }) => 1,
+        _ => 2,
+    }
 }
 
 fn memory_groups(roots: &Roots) -> Result<Vec<Group>, String> {
@@ -280,30 +282,9 @@ fn memory_groups(roots: &Roots) -> Result<Vec<Group>, String> {
 
 /// The groups from this process's own up to the root of what is mounted here, for a controller of either version.
 fn groups(roots: &Roots, controller: &str, limits: &[&str], current: &str) -> Result<Vec<Group>, String> {
-    let text = fs::read_to_string(roots.proc.join("self/cgroup"))
-        .map_err(|error| format!("/proc/self/cgroup cannot be read: {}", error.kind()))?;
-    let lines: Vec<(&str, &str)> = text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':')).collect();
-    let first_version = lines.iter().find(|(names, _)| names.split(',').any(|name| name == controller));
-    let (mount, path) = match first_version {
-        Some((names, path)) => {
-            let together = roots.cgroup.join(names);
-            (if together.is_dir() { together } else { roots.cgroup.join(controller) }, *path)
-        }
-        None => {
-            let path = lines.iter().find(|(names, _)| names.is_empty()).map(|(_, path)| *path);
-            let path = path.ok_or_else(|| format!("/proc/self/cgroup names no group for {controller}"))?;
-            let unified = roots.cgroup.join("unified");
-            (if unified.is_dir() { unified } else { roots.cgroup.clone() }, path)
-        }
-    };
-    if !mount.is_dir() {
-        return Err(format!("no control groups are mounted for {controller}"));
-    }
-    // In a container, the path may be that of the machine outside while what is mounted is the container's own group.
-    let own = mount.join(path.trim_start_matches('/'));
-    let own = if own.is_dir() && !path.contains("..") { own } else { mount.clone() };
-    let above = own.ancestors().take_while(|folder| folder.starts_with(&mount));
-    Ok(above.enumerate().map(|(level, folder)| group(folder, level as u64, limits, current)).collect())
+    let groups = Groups::of(controller, &roots.proc, &roots.cgroup)?;
+    let level = |(level, folder): (usize, &PathBuf)| group(folder, level as u64, limits, current);
+    Ok(groups.folders.iter().enumerate().map(level).collect())
 }
 
 /// A group without the file sets no limit: the root never has it, others lack it where the controller is off.

@@ -7,6 +7,8 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
+use harness::cgroups::{Groups, Version};
+
 /// Leftovers of runs that were killed are known by this and the number of a process that is no more.
 const PREFIX: &str = "tasks-beside-threads-";
 
@@ -18,19 +20,10 @@ pub struct Cgroup {
     version: Version,
 }
 
-/// Which of the kernel's two interfaces to cgroups has the memory controller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Version {
-    One,
-    Two,
-}
-
-impl Version {
-    fn usage_file(self) -> &'static str {
-        match self {
-            Version::One => "memory.usage_in_bytes",
-            Version::Two => "memory.current",
-        }
+fn usage_file(version: Version) -> &'static str {
+    match version {
+        Version::One => "memory.usage_in_bytes",
+        Version::Two => "memory.current",
     }
 }
 
@@ -38,8 +31,7 @@ impl Cgroup {
     /// Makes one, and moves this process into it. The error says why that cannot be, without naming any cgroup: their names
     /// may hold a user's or a container's.
     pub fn enter() -> Result<Self, String> {
-        let list = fs::read_to_string("/proc/self/cgroup").map_err(|error| format!("/proc/self/cgroup: {error}"))?;
-        let (home, version) = home(&list, Path::new("/sys/fs/cgroup"))?;
+        let (home, version) = home()?;
         let mut refused = String::new();
         for parent in parents(&home, version) {
             match Self::below(parent, &home, version) {
@@ -58,7 +50,7 @@ impl Cgroup {
         fs::create_dir(&folder).map_err(refused)?;
         // From here on, leaving and removing is what dropping it does.
         let cgroup = Self { folder, home: home.to_owned(), version };
-        if !cgroup.folder.join(version.usage_file()).is_file() {
+        if !cgroup.folder.join(usage_file(version)).is_file() {
             return Err("the memory controller is not available to a child of this process's cgroup".to_owned());
         }
         if let Err(error) = cgroup.kernel_bytes() {
@@ -72,7 +64,7 @@ impl Cgroup {
 
     /// Everything that is charged to it: pages of user space, and what the kernel keeps for its threads.
     pub fn total_bytes(&self) -> io::Result<u64> {
-        number(&fs::read_to_string(self.folder.join(self.version.usage_file()))?)
+        number(&fs::read_to_string(self.folder.join(usage_file(self.version)))?)
     }
 
     /// The kernel's part of that.
@@ -94,8 +86,7 @@ impl Cgroup {
 
 /// The same of the cgroup in which this process was started, for one that may make none of its own.
 pub fn room_at_home_bytes() -> Option<u64> {
-    let list = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let (home, version) = home(&list, Path::new("/sys/fs/cgroup")).ok()?;
+    let (home, version) = home().ok()?;
     room_bytes(&home, version)
 }
 
@@ -106,7 +97,7 @@ fn room_bytes(folder: &Path, version: Version) -> Option<u64> {
     };
     let left = |folder: &Path| {
         let limit = number(&fs::read_to_string(folder.join(limit_file)).ok()?).ok()?;
-        let usage = number(&fs::read_to_string(folder.join(version.usage_file())).ok()?).ok()?;
+        let usage = number(&fs::read_to_string(folder.join(usage_file(version))).ok()?).ok()?;
         Some(limit.saturating_sub(usage))
     };
     let groups = folder.ancestors().map_while(|folder| folder.join(limit_file).is_file().then(|| left(folder)));
@@ -126,25 +117,11 @@ impl Drop for Cgroup {
     }
 }
 
-/// Where a process with this `/proc/self/cgroup` is, as far as memory is concerned.
-fn home(list: &str, root: &Path) -> Result<(PathBuf, Version), String> {
-    let below = |mount: PathBuf, path: &str| {
-        let path = path.trim_start_matches('/');
-        // In a container the path may be the one outside, while only what is inside is mounted.
-        if mount.join(path).join("cgroup.procs").is_file() { mount.join(path) } else { mount }
-    };
-    for line in list.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-        if controllers.split(',').any(|name| name == "memory") {
-            return Ok((below(root.join("memory"), path), Version::One));
-        }
-    }
-    let unified = list.lines().find_map(|line| line.strip_prefix("0::"));
-    match unified {
-        Some(path) if root.join("cgroup.controllers").is_file() => Ok((below(root.to_owned(), path), Version::Two)),
-        _ => Err("this system has no memory cgroups".to_owned()),
-    }
+/// Where this process is, as far as memory is concerned.
+fn home() -> Result<(PathBuf, Version), String> {
+    let groups = Groups::of("memory", Path::new("/proc"), Path::new("/sys/fs/cgroup"))?;
+    let own = groups.folders.into_iter().next().ok_or("a process is in a group")?;
+    Ok((own, groups.version))
 }
 
 /// Where a child could be made. In version two a cgroup that holds processes cannot give its children a memory controller,
@@ -188,17 +165,6 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         folder
-    }
-
-    #[test]
-    fn the_memory_controller_is_found_in_both_versions() {
-        let one = pretended(&[("memory/a/b/cgroup.procs", "")]);
-        let both = "9:name=systemd:/x\n4:cpu,memory:/a/b\n0::/z\n";
-        assert_eq!(home(both, one.path()).unwrap(), (one.path().join("memory/a/b"), Version::One));
-        let two = pretended(&[("cgroup.controllers", "memory"), ("user/cgroup.procs", "")]);
-        assert_eq!(home("0::/user\n", two.path()).unwrap(), (two.path().join("user"), Version::Two));
-        assert_eq!(home("0::/of/the/host\n", two.path()).unwrap(), (two.path().to_owned(), Version::Two));
-        assert_eq!(home("1:cpu:/\n", two.path()).unwrap_err(), "this system has no memory cgroups");
     }
 
     #[test]
