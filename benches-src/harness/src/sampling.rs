@@ -158,6 +158,7 @@ mod tests {
 
     use super::*;
     use crate::Placement;
+    use crate::clock::Running;
     use crate::command_line::CommandLine;
     use crate::counters::Counters;
 
@@ -223,6 +224,30 @@ mod tests {
         }
     }
 
+    /// Does this with its laps, by operations that a test alone knows of.
+    struct Doing(fn(&mut Running));
+
+    impl Repeat for Doing {
+        type Parameters = Nothing;
+
+        fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
+            unreachable!("a test says what is done")
+        }
+
+        fn operations_per_lap(&self) -> u64 {
+            2
+        }
+
+        fn run(&mut self, laps: Laps) -> Result<()> {
+            (self.0)(&mut laps.into_iter());
+            Ok(())
+        }
+
+        fn finish(self) -> Result<u64> {
+            unreachable!("a test takes samples alone")
+        }
+    }
+
     fn flags(words: &[&str]) -> HarnessFlags {
         let words = ["known"].into_iter().chain(words.iter().copied());
         CommandLine::<Nothing>::try_parse_from(words).unwrap().harness
@@ -280,61 +305,31 @@ mod tests {
 
     #[test]
     fn what_is_done_before_the_first_lap_is_in_no_sample() {
-        struct Preparing;
-        impl Repeat for Preparing {
-            type Parameters = Nothing;
-            fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-                Ok(Self)
-            }
-            fn operations_per_lap(&self) -> u64 {
-                5
-            }
-            fn run(&mut self, laps: Laps) -> Result<()> {
-                let advance = |ns, events| {
-                    NOW_NS.set(NOW_NS.get() + ns);
-                    EVENTS.set(EVENTS.get() + events);
-                };
-                let laps = laps.into_iter();
-                advance(40, 1000);
-                laps.for_each(|()| advance(100, 5));
-                Ok(())
-            }
-            fn finish(self) -> Result<u64> {
-                Ok(0)
-            }
-        }
-        let sampled = take(&mut Preparing, &flags(&["--iters", "4"]), VIRTUAL).unwrap();
+        let mut preparing = Doing(|laps| {
+            let advance = |ns, events| {
+                NOW_NS.set(NOW_NS.get() + ns);
+                EVENTS.set(EVENTS.get() + events);
+            };
+            advance(40, 1000);
+            laps.for_each(|()| advance(100, 5));
+        });
+        let sampled = take(&mut preparing, &flags(&["--iters", "4"]), VIRTUAL).unwrap();
         assert_eq!((sampled.samples[0].elapsed_ns, sampled.samples[0].counters[EVENT]), (400, 20));
-        let sampled = take(&mut Preparing, &flags(&["--histogram", "6"]), VIRTUAL).unwrap();
+        let sampled = take(&mut preparing, &flags(&["--histogram", "6"]), VIRTUAL).unwrap();
         assert_eq!(sampled.single_laps.unwrap().buckets, [(100, 6)]);
         assert_eq!(sampled.samples[0].elapsed_ns, 600);
     }
 
     #[test]
     fn operations_may_say_themselves_what_they_took() {
-        struct Telling;
-        impl Repeat for Telling {
-            type Parameters = Nothing;
-            fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-                Ok(Self)
+        let mut telling = Doing(|laps| {
+            while laps.next().is_some() {
+                NOW_NS.set(NOW_NS.get() + 1000);
+                laps.took(20);
+                laps.took(30);
             }
-            fn operations_per_lap(&self) -> u64 {
-                2
-            }
-            fn run(&mut self, laps: Laps) -> Result<()> {
-                let mut laps = laps.into_iter();
-                while laps.next().is_some() {
-                    NOW_NS.set(NOW_NS.get() + 1000);
-                    laps.took(20);
-                    laps.took(30);
-                }
-                Ok(())
-            }
-            fn finish(self) -> Result<u64> {
-                Ok(0)
-            }
-        }
-        let sampled = take(&mut Telling, &flags(&["--histogram", "3"]), VIRTUAL).unwrap();
+        });
+        let sampled = take(&mut telling, &flags(&["--histogram", "3"]), VIRTUAL).unwrap();
         assert_eq!(sampled.single_laps.unwrap().buckets, [(20, 3), (30, 3)]);
         assert_eq!((sampled.samples[0].operations, sampled.samples[0].elapsed_ns), (6, 150));
     }
