@@ -6,8 +6,22 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 
 use anyhow::Result;
+use harness::Laps;
 
-use crate::Until;
+use crate::{Batch, Until};
+
+/// Creates threads one batch after the other, and joins each batch before the next one; how many have ended.
+#[inline]
+pub fn run(batch: Batch, laps: Laps, mut create: impl FnMut() -> Result<Thread>) -> Result<u64> {
+    let (mut batches, mut threads) = (batch.laps(laps), batch.room());
+    while batches.go_on() {
+        batches.create(&mut threads, &mut create)?;
+        for thread in threads.drain(..) {
+            batches.ended(thread.join()?);
+        }
+    }
+    Ok(batches.count())
+}
 
 /// A thread that has not been joined. Whoever drops it waits for its end, so that nobody takes its stack from under it.
 pub struct Thread(libc::pthread_t);

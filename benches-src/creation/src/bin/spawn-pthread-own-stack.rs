@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 
 use anyhow::{Context, Result, ensure};
 use creation::BatchOfStacks;
-use creation::pthread::{Attributes, Thread};
+use creation::pthread::{self, Attributes, Thread};
 use harness::{Laps, Placement, Repeat, reserve_threads};
 
 struct SpawnPthreadOwnStack {
@@ -34,21 +34,13 @@ impl Repeat for SpawnPthreadOwnStack {
     }
 
     fn run(&mut self, laps: Laps) -> Result<()> {
-        let batch = self.parameters.batch;
-        let (mut batches, mut threads) = (batch.laps(laps), batch.room());
-        while batches.go_on() {
-            let mut attributes = self.attributes.iter();
-            batches.create(&mut threads, || {
-                let own = attributes.next().context("there are fewer stacks than units")?;
-                // SAFETY: each of the stacks goes to one unit of a batch; the batch is joined before the next one, and before
-                // `self` unmaps them, even if something fails, since dropping a thread joins it.
-                unsafe { Thread::create(own, batch.until) }
-            })?;
-            for thread in threads.drain(..) {
-                batches.ended(thread.join()?);
-            }
-        }
-        self.ended += batches.count();
+        let (batch, mut attributes) = (self.parameters.batch, self.attributes.iter().cycle());
+        self.ended += pthread::run(batch, laps, || {
+            let own = attributes.next().context("a batch has at least one unit, and each a stack")?;
+            // SAFETY: there are as many stacks as units in a batch, so that each goes to one of them; the batch is joined before
+            // the next one, and before `self` unmaps them, even if something fails, since dropping a thread joins it.
+            unsafe { Thread::create(own, batch.until) }
+        })?;
         Ok(())
     }
 

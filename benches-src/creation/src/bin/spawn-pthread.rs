@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use creation::BatchOfStacks;
-use creation::pthread::{Attributes, Thread};
+use creation::pthread::{self, Attributes, Thread};
 use harness::{Laps, Placement, Repeat, reserve_threads};
 
 struct SpawnPthread {
@@ -28,17 +28,10 @@ impl Repeat for SpawnPthread {
 
     fn run(&mut self, laps: Laps) -> Result<()> {
         let batch = self.parameters.batch;
-        let (mut batches, mut threads) = (batch.laps(laps), batch.room());
-        while batches.go_on() {
-            batches.create(&mut threads, || {
-                // SAFETY: these attributes name no stack.
-                unsafe { Thread::create(&self.attributes, batch.until) }
-            })?;
-            for thread in threads.drain(..) {
-                batches.ended(thread.join()?);
-            }
-        }
-        self.ended += batches.count();
+        self.ended += pthread::run(batch, laps, || {
+            // SAFETY: these attributes name no stack.
+            unsafe { Thread::create(&self.attributes, batch.until) }
+        })?;
         Ok(())
     }
 
