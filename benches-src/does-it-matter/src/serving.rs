@@ -112,17 +112,18 @@ impl<S: Serve> Once for Server<S> {
         }
         ensure!(parameters.tls || parameters.root.is_none(), "--root writes a certificate, which needs --tls true");
         placement.pin_participant(0)?;
+        let identity = parameters.tls.then(Identity::new).transpose()?;
+        if let (Some(file), Some(identity)) = (&parameters.root, &identity) {
+            // Before it listens: whoever can connect can read it.
+            fs::write(file, identity.root()).with_context(|| format!("cannot write {}", file.display()))?;
+        }
         let port = parameters.port;
         let listener = TcpListener::bind(("127.0.0.1", port))
             .with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))?;
         let address = listener.local_addr()?;
         let answered = Answered::default();
         let json_bytes = parameters.phases.json_bytes as usize;
-        let identity = parameters.tls.then(Identity::new).transpose()?;
         let tls = identity.as_ref().map(Identity::server_config).transpose()?;
-        if let (Some(file), Some(identity)) = (&parameters.root, &identity) {
-            fs::write(file, identity.root()).with_context(|| format!("cannot write {}", file.display()))?;
-        }
         let (own, shared) = (parameters.own.clone(), Shared { placement, answered: answered.clone(), json_bytes, tls });
         let thread = Some(thread::spawn(move || S::serve(listener, own, shared)));
         Ok(Self {
