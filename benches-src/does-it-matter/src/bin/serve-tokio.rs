@@ -7,16 +7,17 @@ use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use clap::Args;
 use does_it_matter::http::{self, Refusal};
 use does_it_matter::serving::{Answered, Serve, Shared};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use runtime::Flavor;
 use serde::Serialize;
@@ -60,21 +61,34 @@ impl Serve for ServeTokio {
 
 /// An answer, whose memory is the next one's when hyper has sent it. If each were allocated, glibc would put all small free pieces together
 /// for it, and cut the strings of the next order off anew.
-struct Answer(Vec<u8>);
+#[derive(Default)]
+struct Answer {
+    json: Vec<u8>,
+    sent: usize,
+}
 
 thread_local! {
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-impl AsRef<[u8]> for Answer {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
+impl Buf for Answer {
+    fn remaining(&self) -> usize {
+        self.json.len() - self.sent
+    }
+
+    fn chunk(&self) -> &[u8] {
+        &self.json[self.sent..]
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        assert!(bytes <= self.remaining(), "no more is sent than there is");
+        self.sent += bytes;
     }
 }
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        SPARE.set(take(&mut self.0));
+        SPARE.set(take(&mut self.json));
     }
 }
 
@@ -88,26 +102,34 @@ async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, answered: Answere
     let _ = http.serve_connection(TokioIo::new(stream), service).await;
 }
 
-async fn answer(request: Request<Incoming>, answered: &Answered) -> Response<Full<Bytes>> {
-    match total(request).await {
+async fn answer(request: Request<Incoming>, answered: &Answered) -> Response<Full<Answer>> {
+    let (Parts { mut headers, .. }, body) = request.into_parts();
+    let total = total(&headers, body).await;
+    let mut response = Response::new(Full::default());
+    // The request's map of headers becomes the answer's: hyper has the memory of that for the next request.
+    headers.clear();
+    match total {
         Ok(order) => {
             answered.one();
-            Response::builder().header(CONTENT_TYPE, "application/json").body(Full::new(order))
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            *response.body_mut() = Full::new(order);
         }
         Err(refusal) => {
-            Response::builder().status(refusal.status().0).header(CONNECTION, "close").body(Full::default())
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            *response.status_mut() = StatusCode::from_u16(refusal.status().0).expect("it is one of HTTP's");
         }
     }
-    .expect("these headers are valid")
+    *response.headers_mut() = headers;
+    response
 }
 
-async fn total(request: Request<Incoming>) -> Result<Bytes, Refusal> {
-    let length = http::body_length(request.headers().get(CONTENT_LENGTH).map(|value| value.as_bytes()))?;
-    let order = whole(Limited::new(request.into_body(), length), length).await.ok_or(Refusal::Malformed)?;
-    let mut answer = Answer(SPARE.take());
-    answer.0.clear();
-    http::handle(&order, &mut answer.0)?;
-    Ok(Bytes::from_owner(answer))
+async fn total(headers: &HeaderMap, body: Incoming) -> Result<Answer, Refusal> {
+    let length = http::body_length(headers.get(CONTENT_LENGTH).map(|value| value.as_bytes()))?;
+    let order = whole(Limited::new(body, length), length).await.ok_or(Refusal::Malformed)?;
+    let mut answer = Answer { json: SPARE.take(), sent: 0 };
+    answer.json.clear();
+    http::handle(&order, &mut answer.json)?;
+    Ok(answer)
 }
 
 /// A body. One that came in one piece stays where it lies.
