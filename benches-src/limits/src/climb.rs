@@ -94,7 +94,7 @@ pub struct Used {
     pub descriptors: u64,
     /// Threads in each control group, its own first.
     pub in_groups: Vec<u64>,
-    /// How often each group has refused one.
+    /// How often each group has refused one, or one in it was refused: see [`OWN_REFUSALS`].
     pub refused_by_groups: Vec<u64>,
     /// Bytes that could still be had.
     pub memory_available: u64,
@@ -172,6 +172,9 @@ impl Used {
     }
 }
 
+/// The file of a group that counts no other group's refusals.
+pub const OWN_REFUSALS: &str = "pids.events.local";
+
 /// Counts a file's lines without room for all of it: where mappings have run out, there is none to be had.
 fn lines(path: &Path) -> u64 {
     let Ok(mut file) = File::open(path) else { return 0 };
@@ -182,8 +185,11 @@ fn lines(path: &Path) -> u64 {
     lines
 }
 
+/// How often a group has refused somebody, where it says so of itself alone: since Linux 6.11, in the second version. Elsewhere, how often
+/// somebody in it was refused, by it or by one above.
 fn refusals(group: &Path) -> u64 {
-    let events = fs::read_to_string(group.join("pids.events")).unwrap_or_default();
+    let read = |name| fs::read_to_string(group.join(name));
+    let events = read(OWN_REFUSALS).or_else(|_| read("pids.events")).unwrap_or_default();
     events.lines().find_map(|line| line.strip_prefix("max ")?.trim().parse().ok()).unwrap_or(0)
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use observation::Measure;
 
-use crate::climb::{End, Order, Report, Used};
+use crate::climb::{End, OWN_REFUSALS, Order, Report, Used};
 use crate::count;
 use crate::guardian::{Guardian, Undo};
 use crate::machine::{Group, Machine};
@@ -85,15 +85,21 @@ pub fn suspects(machine: &Machine, order: &Order, report: &Report) -> Vec<Suspec
         suspect("nproc", nproc, None, both(|used| used.tasks)),
         suspect("nofile", nofile, None, both(|used| used.descriptors)),
     ];
+    let mut somewhere_above = false;
     for (index, group) in machine.pids.iter().flatten().enumerate() {
         let used = |of: &Used| of.in_groups.get(index).copied().unwrap_or(0);
         let refusals = |of: &Used| of.refused_by_groups.get(index).copied().unwrap_or(0);
-        let refused = refusals(after) > refusals(before);
+        let counted = refusals(after) > refusals(before);
+        let refused = counted && group.folder.join(OWN_REFUSALS).is_file();
+        somewhere_above |= counted && !refused;
         let of_group = suspect("pids_max", group.max.known(), Some(group.clone()), (used(before), used(after)));
         all.push(of_group.map(|suspect| Suspect { refused, ..suspect }));
     }
     let mut all: Vec<Suspect> = all.into_iter().flatten().collect();
     all.sort_by(|a, b| a.allows.total_cmp(&b.allows));
+    // Where a group only says that somebody in it was refused, it was the group on the way to the root that left least.
+    let nearest = all.iter_mut().find(|suspect| somewhere_above && suspect.limit == "pids_max");
+    nearest.into_iter().for_each(|suspect| suspect.refused = true);
     all
 }
 

@@ -5,13 +5,12 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use limits::{Detective, End, Order, Roots, Undo, send_up};
+use limits::{Detective, End, Machine, Order, Report, Roots, Undo, Used, send_up, suspects};
 use observation::Observation;
 use support::{observe, seen};
 
@@ -33,11 +32,13 @@ fn order(most: u64) -> Order {
     Order::new(most, &serde_json::json!({ "stack_bytes": 65536, "second_stack": "none" })).unwrap()
 }
 
-/// A script in the place of a climbing program.
+/// A script in the place of a climbing program. Another process writes it: a program that another test starts at this moment would have this
+/// one's descriptor for a while, and what is open to be written cannot be run.
 fn script(folder: &Path, text: &str) -> PathBuf {
     let path = folder.join("script");
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut write = Command::new("sh");
+    write.args(["-c", r#"printf '#!/bin/sh\n%s\n' "$2" > "$1" && chmod 755 "$1""#, "sh"]).arg(&path).arg(text);
+    assert!(write.status().unwrap().success());
     path
 }
 
@@ -195,6 +196,41 @@ fn a_limit_that_somebody_else_moves_meanwhile_decides_nothing() {
     let found = refused_at_250(folder.path(), &move_it).investigate().unwrap();
     assert_eq!(found.undecided.unwrap(), "pid_max was moved by somebody else meanwhile");
     assert_eq!(found.named, None);
+}
+
+/// At which level the group is that is accused, where one that allows for 990 more is below one that allows for 490, and the lower one counts.
+fn accused_level(lower_counts_its_own: bool) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let roots = made_up(folder.path());
+    let group = |name: &str, max: &str| {
+        let group = roots.cgroup.join(name);
+        fs::create_dir_all(&group).unwrap();
+        fs::write(group.join("pids.max"), max).unwrap();
+        group
+    };
+    let (_, lower) = (group("pids/a", "500"), group("pids/a/b", "1000"));
+    if lower_counts_its_own {
+        fs::write(lower.join("pids.events.local"), "max 1").unwrap();
+    }
+    fs::create_dir_all(roots.proc.join("self")).unwrap();
+    fs::write(roots.proc.join("self/cgroup"), "8:pids:/a/b\n").unwrap();
+    let used = |threads, refused| Used {
+        in_groups: vec![threads, threads, threads],
+        refused_by_groups: vec![refused, 0, 0],
+        ..Used::default()
+    };
+    let (before, after) = (used(10, 0), used(500, 1));
+    let report = Report { end: End::Refused(Some(11)), said: String::new(), added: 490, alive: 490, before, after };
+    let suspects = suspects(&Machine::read(&roots), &order(1_000), &report);
+    let refused: Vec<_> = suspects.into_iter().filter(|suspect| suspect.refused).collect();
+    let [accused] = &refused[..] else { panic!("one is accused, and not {refused:?}") };
+    accused.group.as_ref().unwrap().level
+}
+
+#[test]
+fn a_group_is_accused_by_its_own_count_and_otherwise_the_nearest() {
+    assert_eq!(accused_level(true), 0);
+    assert_eq!(accused_level(false), 1, "its count is of refusals above it, too");
 }
 
 #[test]
