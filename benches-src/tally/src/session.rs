@@ -254,7 +254,7 @@ impl Session<'_> {
     fn rounds(&mut self, writer: &mut Writer, record: &mut Record, wanted: usize, took: &mut Duration) -> Result<()> {
         let extent = record.header.effort.extent_for(self.experiment);
         let per_round = record.header.cells.len();
-        self.link(record, wanted)?;
+        self.link(record, 2 * extent.rounds)?;
         loop {
             let complete = record.complete_rounds().len();
             if complete >= wanted || extent.ends_after(complete, *took) {
@@ -276,10 +276,11 @@ impl Session<'_> {
         }
     }
 
-    /// Links the programs for all rounds that are still wanted, before the first of them. Where the linker cannot, all rounds run one order.
-    fn link(&mut self, record: &Record, wanted: usize) -> Result<()> {
+    /// Links the programs for as many rounds as there may be, before the first of them: what takes its time is to begin. Where the linker
+    /// cannot, all rounds run one order.
+    fn link(&mut self, record: &Record, most: usize) -> Result<()> {
         let Some(orders) = &self.link_orders else { return Ok(()) };
-        let missing = wanted.saturating_sub(record.complete_rounds().len());
+        let missing = most.saturating_sub(record.complete_rounds().len());
         if missing == 0 {
             return Ok(());
         }
