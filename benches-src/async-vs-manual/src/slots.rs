@@ -11,6 +11,8 @@ pub const SLOTS: usize = 512;
 /// Places, each with a waker. None is ever added, so that no future moves.
 pub struct Slots<F>(Box<[Slot<F>; SLOTS]>);
 
+/// It begins a cache line, so that what is looked at first is on one.
+#[repr(align(64))]
 struct Slot<F> {
     waker: Waker,
     future: Option<F>,

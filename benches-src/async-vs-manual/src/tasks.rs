@@ -173,7 +173,7 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
     #[inline]
     fn put(&mut self, make: impl FnOnce() -> F) -> u32 {
         let index = self.free.pop().expect("fewer tasks than there are places");
-        if let Some(waker) = self.kind.for_a_task(Handle::new(self.id, index)) {
+        if let Some(waker) = self.kind.for_a_task(|| Handle::new(self.id, index)) {
             self.slots.set_waker(index, waker);
         }
         self.slots.put(index, make);

@@ -20,7 +20,7 @@ pub trait Wakers {
     }
 
     /// The waker that a task brings along, if each has its own.
-    fn for_a_task(&self, handle: Handle) -> Option<Waker>;
+    fn for_a_task(&self, handle: impl FnOnce() -> Handle) -> Option<Waker>;
 }
 
 impl Wake for Handle {
@@ -48,7 +48,7 @@ impl Wakers for Embedded {
     }
 
     #[inline]
-    fn for_a_task(&self, _: Handle) -> Option<Waker> {
+    fn for_a_task(&self, _: impl FnOnce() -> Handle) -> Option<Waker> {
         None
     }
 }
@@ -76,8 +76,8 @@ pub struct EachArc;
 
 impl Wakers for EachArc {
     #[inline]
-    fn for_a_task(&self, handle: Handle) -> Option<Waker> {
-        Some(Waker::from(Arc::new(handle)))
+    fn for_a_task(&self, handle: impl FnOnce() -> Handle) -> Option<Waker> {
+        Some(Waker::from(Arc::new(handle())))
     }
 }
 
@@ -86,8 +86,8 @@ pub struct EachCheckedRc;
 
 impl Wakers for EachCheckedRc {
     #[inline]
-    fn for_a_task(&self, handle: Handle) -> Option<Waker> {
-        let counted = Counted { handle, owner: Thread::here() };
+    fn for_a_task(&self, handle: impl FnOnce() -> Handle) -> Option<Waker> {
+        let counted = Counted { handle: handle(), owner: Thread::here() };
         // SAFETY: each function of its table begins by making sure that it runs on this thread.
         Some(unsafe { counted.waker() })
     }
@@ -109,23 +109,25 @@ impl EachRc {
 
 impl Wakers for EachRc {
     #[inline]
-    fn for_a_task(&self, handle: Handle) -> Option<Waker> {
+    fn for_a_task(&self, handle: impl FnOnce() -> Handle) -> Option<Waker> {
         // SAFETY: whoever made `self` promised that no waker leaves this thread.
-        Some(unsafe { Counted { handle, owner: Nobody }.waker() })
+        Some(unsafe { Counted { handle: handle(), owner: Nobody }.waker() })
     }
 }
 
 /// Who may use a waker.
 trait Owner: 'static {
-    /// Panics if this is not the owner's thread.
-    fn assert_here(&self);
+    /// Whether this is the owner's thread.
+    fn is_here(&self) -> bool;
 }
 
 struct Nobody;
 
 impl Owner for Nobody {
     #[inline]
-    fn assert_here(&self) {}
+    fn is_here(&self) -> bool {
+        true
+    }
 }
 
 /// A thread, by a number that no other ever has.
@@ -148,10 +150,12 @@ impl Thread {
 
 impl Owner for Thread {
     #[inline]
-    fn assert_here(&self) {
-        assert!(*self == Self::here(), "this waker was taken to another thread than its task's");
+    fn is_here(&self) -> bool {
+        *self == Self::here()
     }
 }
+
+const ELSEWHERE: &str = "this waker was taken to another thread than its task's";
 
 /// What an Rc waker points at.
 struct Counted<O> {
@@ -174,6 +178,17 @@ impl<O: Owner> Counted<O> {
         unsafe { Waker::from_raw(RawWaker::new(pointer, &Self::TABLE)) }
     }
 
+    /// Whether this is the thread on which it may be used.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is that of a waker made above that has not been dropped.
+    #[inline]
+    unsafe fn is_here(pointer: *const ()) -> bool {
+        // SAFETY: the waker holds a count, so that what it points at is there, and whoever owns it is never written.
+        unsafe { &*pointer.cast::<Self>() }.owner.is_here()
+    }
+
     /// What the pointer points at, with the count that the waker holds still held.
     ///
     /// # Safety
@@ -181,8 +196,8 @@ impl<O: Owner> Counted<O> {
     /// The pointer is that of a waker made above that has not been dropped.
     #[inline]
     unsafe fn of(pointer: *const ()) -> ManuallyDrop<Rc<Self>> {
-        // SAFETY: the waker holds a count, so that what it points at is there, and whoever owns it is never written.
-        unsafe { &*pointer.cast::<Self>() }.owner.assert_here();
+        // SAFETY: the caller's waker is alive.
+        assert!(unsafe { Self::is_here(pointer) }, "{ELSEWHERE}");
         // SAFETY: it came from `Rc::into_raw`, this is its thread, and the count is not given up.
         ManuallyDrop::new(unsafe { Rc::from_raw(pointer.cast()) })
     }
@@ -205,11 +220,13 @@ impl<O: Owner> Counted<O> {
     }
 
     unsafe fn drop(pointer: *const ()) {
-        // Another thread that panics drops what it holds, and must not panic once more: then the count is never given up.
-        if std::thread::panicking() {
+        // SAFETY: the caller's waker is alive.
+        if !unsafe { Self::is_here(pointer) } {
+            // A thread that panics drops what it holds, and must not panic once more: then the count is never given up.
+            assert!(std::thread::panicking(), "{ELSEWHERE}");
             return;
         }
-        // SAFETY: the caller's waker is alive until here, and its count is given up with it.
-        drop(ManuallyDrop::into_inner(unsafe { Self::of(pointer) }));
+        // SAFETY: it came from `Rc::into_raw`, this is its thread, and its count is given up with the caller's waker.
+        drop(unsafe { Rc::<Self>::from_raw(pointer.cast()) });
     }
 }

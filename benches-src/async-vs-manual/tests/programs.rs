@@ -9,7 +9,7 @@ use std::process::Command;
 
 use support::{observe, run};
 
-const SERVERS: [&str; 17] = [
+const SERVERS: [&str; 18] = [
     env!("CARGO_BIN_EXE_manual"),
     env!("CARGO_BIN_EXE_step-beside"),
     env!("CARGO_BIN_EXE_step-table"),
@@ -18,6 +18,7 @@ const SERVERS: [&str; 17] = [
     env!("CARGO_BIN_EXE_step-readiness"),
     env!("CARGO_BIN_EXE_step-queue"),
     env!("CARGO_BIN_EXE_step-wakers"),
+    env!("CARGO_BIN_EXE_step-original"),
     env!("CARGO_BIN_EXE_nonbox"),
     env!("CARGO_BIN_EXE_callerbox"),
     env!("CARGO_BIN_EXE_large-nonbox"),
@@ -81,6 +82,7 @@ fn only_boxes_and_wakers_of_their_own_are_allocated_at_run_time() {
         "step-readiness",
         "step-queue",
         "step-wakers",
+        "step-original",
         "nonbox",
         "large-nonbox",
     ] {

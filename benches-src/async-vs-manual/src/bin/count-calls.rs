@@ -37,6 +37,8 @@ mod manual;
 mod nonbox;
 #[path = "step-futures.rs"]
 mod step_futures;
+#[path = "step-original.rs"]
+mod step_original;
 #[path = "step-queue.rs"]
 mod step_queue;
 #[path = "step-readiness.rs"]
@@ -66,6 +68,7 @@ enum Server {
     StepReadiness,
     StepQueue,
     StepWakers,
+    StepOriginal,
     #[default]
     Nonbox,
     Callerbox,
@@ -89,6 +92,7 @@ impl Server {
             Self::StepReadiness => step_readiness::StepReadiness::serve(network, laps),
             Self::StepQueue => step_queue::StepQueue::serve(network, laps),
             Self::StepWakers => step_wakers::StepWakers::serve(network, laps),
+            Self::StepOriginal => step_original::StepOriginal::serve(network, laps),
             Self::Nonbox => nonbox::Nonbox::serve(network, laps),
             Self::Callerbox => callerbox::CallerBox::serve(network, laps),
             Self::LargeNonbox => large_nonbox::LargeNonbox::serve(network, laps),

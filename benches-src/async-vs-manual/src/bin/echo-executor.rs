@@ -27,6 +27,7 @@ impl ServeSockets for EchoExecutor {
         let waits: Vec<Wait> = streams.iter().map(|_| Wait::default()).collect();
         let (answers, failed) = (Cell::new(0), RefCell::new(None));
         let mut tasks = Tasks::new(Embedded);
+        let mut named = Vec::with_capacity(waits.len());
         for ((token, stream), wait) in streams.into_iter().enumerate().zip(&waits) {
             let mut stream = TcpStream::from_std(stream);
             poll.registry().register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
@@ -42,8 +43,10 @@ impl ServeSockets for EchoExecutor {
                     for event in &events {
                         let wait = &waits[event.token().0];
                         wait.becomes(readiness(event));
-                        wait.wake();
+                        named.push(wait);
                     }
+                    // Who is woken last goes on first: so they are answered in the order in which epoll names them, as by the others.
+                    named.drain(..).rev().for_each(Waiter::wake);
                 }
             },
         );

@@ -22,12 +22,12 @@ impl Serve for Manual {
     fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
         let mut events = Vec::with_capacity(SOURCES);
         // A connection is found by its descriptor.
-        let mut connections: Vec<_> = (0..SOURCES).map(|_| Connection::unused()).collect();
+        let mut connections: Box<[_; SOURCES]> = Box::new(std::array::from_fn(|_| Connection::unused()));
         for () in laps {
             let listener = network.listen(REQUESTS);
             listener.register();
             let (mut to_accept, mut open) = (REQUESTS, 0);
-            // What is new is worth one try, as if it had had an event.
+            // As if it had had an event.
             events.push(Event::readable(listener.descriptor()));
             loop {
                 let mut next = 0;
@@ -35,7 +35,7 @@ impl Serve for Manual {
                     next += 1;
                     let descriptor = event.descriptor;
                     if descriptor != listener.descriptor() {
-                        if connections[descriptor as usize].go_on().is_ok() {
+                        if connections[descriptor as usize % SOURCES].go_on().is_ok() {
                             open -= 1;
                         }
                         continue;
@@ -44,10 +44,11 @@ impl Serve for Manual {
                         && let Ok(stream) = listener.accept()
                     {
                         stream.register();
-                        (to_accept, open) = (to_accept - 1, open + 1);
-                        let descriptor = stream.descriptor();
-                        connections[descriptor as usize].begin(stream);
-                        events.push(Event::readable(descriptor));
+                        to_accept -= 1;
+                        let connection = &mut connections[stream.descriptor() as usize % SOURCES];
+                        connection.begin(stream);
+                        // What is new is worth a try.
+                        open += u32::from(connection.go_on().is_err());
                     }
                 }
                 if to_accept + open == 0 {
@@ -72,6 +73,7 @@ impl<'n> Connection<'n> {
     }
 
     /// Does what can be done without waiting; at the end it closes the stream.
+    #[inline(always)]
     pub(crate) fn go_on(&mut self) -> Result<(), WouldBlock> {
         let Some(stream) = &self.stream else { return Err(WouldBlock) };
         while self.end == 0 {

@@ -21,14 +21,14 @@ pub(crate) struct StepTable<const ON_THE_WAY: bool>;
 impl<const ON_THE_WAY: bool> Serve for StepTable<ON_THE_WAY> {
     fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
         let mut events = Vec::with_capacity(SOURCES);
-        let mut connections: Vec<_> = (0..SOURCES).map(|_| Connection::unused()).collect();
+        let mut connections: Box<[_; SOURCES]> = Box::new(std::array::from_fn(|_| Connection::unused()));
         // By descriptor, at which place its connection is. It is the same number, which neither compiler nor processor can know.
-        let mut places = vec![0; SOURCES];
+        let mut places: Box<[u32; SOURCES]> = Box::new([0; _]);
         for () in laps {
             let listener = network.listen(REQUESTS);
             listener.register();
             let (mut to_accept, mut open) = (REQUESTS, 0);
-            // What is new is worth one try, as if it had had an event.
+            // As if it had had an event.
             events.push(Event::readable(listener.descriptor()));
             loop {
                 let mut next = 0;
@@ -36,14 +36,14 @@ impl<const ON_THE_WAY: bool> Serve for StepTable<ON_THE_WAY> {
                     next += 1;
                     let descriptor = event.descriptor;
                     if descriptor != listener.descriptor() {
-                        let place: u32 = places[descriptor as usize];
+                        let place = places[descriptor as usize % SOURCES];
                         let place = if ON_THE_WAY {
                             place
                         } else {
                             assert!(place == descriptor, "it is the same number");
                             descriptor
                         };
-                        if connections[place as usize].go_on().is_ok() {
+                        if connections[place as usize % SOURCES].go_on().is_ok() {
                             open -= 1;
                         }
                         continue;
@@ -52,11 +52,13 @@ impl<const ON_THE_WAY: bool> Serve for StepTable<ON_THE_WAY> {
                         && let Ok(stream) = listener.accept()
                     {
                         stream.register();
-                        (to_accept, open) = (to_accept - 1, open + 1);
+                        to_accept -= 1;
                         let descriptor = stream.descriptor();
-                        places[descriptor as usize] = descriptor;
-                        connections[descriptor as usize].begin(stream);
-                        events.push(Event::readable(descriptor));
+                        places[descriptor as usize % SOURCES] = descriptor;
+                        let connection = &mut connections[descriptor as usize % SOURCES];
+                        connection.begin(stream);
+                        // What is new is worth a try.
+                        open += u32::from(connection.go_on().is_err());
                     }
                 }
                 if to_accept + open == 0 {
