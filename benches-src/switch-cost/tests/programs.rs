@@ -7,11 +7,12 @@ use std::process::Command;
 
 use support::{observe, run, seen};
 
-const PROGRAMS: [&[&str]; 4] = [
+const PROGRAMS: [&[&str]; 5] = [
     &[env!("CARGO_BIN_EXE_loop-socket")],
     &[env!("CARGO_BIN_EXE_thread-socket")],
     &[env!("CARGO_BIN_EXE_task-socket")],
     &[env!("CARGO_BIN_EXE_task-socket"), "--runtime", "current"],
+    &[env!("CARGO_BIN_EXE_loop-epoll")],
 ];
 
 /// Those whose ring is made of channels, and so of no descriptors.
@@ -47,8 +48,9 @@ const RINGS: [&[&str]; 15] = [
 ];
 
 /// Those that take all parameters of streams.
-const STREAMS: [&[&str]; 5] = [
+const STREAMS: [&[&str]; 6] = [
     &[env!("CARGO_BIN_EXE_loop-socket")],
+    &[env!("CARGO_BIN_EXE_loop-epoll")],
     &[env!("CARGO_BIN_EXE_thread-socket")],
     &[env!("CARGO_BIN_EXE_task-socket")],
     &[env!("CARGO_BIN_EXE_task-socket"), "--runtime", "current"],
