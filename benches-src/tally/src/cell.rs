@@ -24,13 +24,19 @@ pub struct Cell {
 pub const PLACEMENTS: [&str; 3] = ["one-cpu", "two-cpus", "free"];
 
 /// The conditions that a plan can ask for. Another condition, `twin`, comes from the plan's A/A pairs.
-pub const CONDITIONS: [&str; 3] = [SPINNERS, NO_STACK_CACHE, ONE_ARENA];
+pub const CONDITIONS: [&str; 5] = [SPINNERS, NO_STACK_CACHE, LARGE_STACK_CACHE, ONE_ARENA, LARGE_TCACHE];
 
 /// The condition under which no CPU goes idle: on each, a process spins that gives way to every other.
 pub const SPINNERS: &str = "spinners";
 
 /// The condition under which glibc unmaps the stack of every thread that ends instead of keeping it for the next.
 pub const NO_STACK_CACHE: &str = "no-stack-cache";
+
+/// The condition under which glibc keeps the stacks of all threads that have ended, up to four gibibytes of them.
+pub const LARGE_STACK_CACHE: &str = "large-stack-cache";
+
+/// The condition under which glibc's allocator keeps up to 200 freed blocks of each small size at hand for each thread, instead of seven.
+pub const LARGE_TCACHE: &str = "large-tcache";
 
 /// The condition under which all threads share one arena of glibc's allocator.
 pub const ONE_ARENA: &str = "one-arena";
@@ -73,6 +79,8 @@ impl Cell {
     pub fn variable(&self) -> Option<(&'static str, &'static str)> {
         match self.condition.as_deref() {
             Some(NO_STACK_CACHE) => Some(("GLIBC_TUNABLES", "glibc.pthread.stack_cache_size=0")),
+            Some(LARGE_STACK_CACHE) => Some(("GLIBC_TUNABLES", "glibc.pthread.stack_cache_size=4294967296")),
+            Some(LARGE_TCACHE) => Some(("GLIBC_TUNABLES", "glibc.malloc.tcache_count=200")),
             Some(ONE_ARENA) => Some(("MALLOC_ARENA_MAX", "1")),
             _ => None,
         }
