@@ -68,7 +68,7 @@ const LIMITS: [Known; 12] = [
         by: "threads_max",
         source: "/proc/sys/kernel/threads-max",
         command: "sysctl -w kernel.threads-max=1000000",
-        risk: "The kernel chose its value so that the bookkeeping of threads takes at most an eighth of the memory. Beyond, threads alone can exhaust it.",
+        risk: "The kernel chose its value so that the threads' kernel stacks take at most an eighth of the memory. Beyond, threads alone can exhaust it.",
     },
     Known {
         name: "threads of a user",
@@ -116,7 +116,7 @@ const LIMITS: [Known; 12] = [
         by: "epoll_watches",
         source: "/proc/sys/fs/epoll/max_user_watches",
         command: "sysctl -w fs.epoll.max_user_watches=20000000",
-        risk: "Memory of the kernel that cannot be swapped out, some 160 bytes for each.",
+        risk: "Memory of the kernel that cannot be swapped out, some 190 bytes for each.",
     },
     Known {
         name: "memory, of which a quarter is kept free",
