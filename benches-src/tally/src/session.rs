@@ -163,6 +163,7 @@ impl Session<'_> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
         let extent = record.header.effort.extent_for(self.experiment);
+        self.link(&record, 2 * extent.rounds)?;
         // How long the rounds before an interruption took is not known.
         let mut took = if record.runs.is_empty() { Duration::ZERO } else { Duration::MAX };
         // The rounds are doubled after one look at them, and whoever interrupts a session does not get it another.
@@ -250,11 +251,10 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Runs rounds until there are as many as wanted, or as patience allows; adds to what they took. What linking takes is not counted.
-    fn rounds(&mut self, writer: &mut Writer, record: &mut Record, wanted: usize, took: &mut Duration) -> Result<()> {
+    /// Runs rounds until there are as many as wanted, or as patience allows; adds to what they took.
+    fn rounds(&self, writer: &mut Writer, record: &mut Record, wanted: usize, took: &mut Duration) -> Result<()> {
         let extent = record.header.effort.extent_for(self.experiment);
         let per_round = record.header.cells.len();
-        self.link(record, 2 * extent.rounds)?;
         loop {
             let complete = record.complete_rounds().len();
             if complete >= wanted || extent.ends_after(complete, *took) {
