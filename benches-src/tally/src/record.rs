@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use observation::{Histogram, Measure, Observation, Window};
@@ -145,6 +146,9 @@ pub struct Run {
     /// The order of its functions in memory, where the program was linked anew for this round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_order: Option<u32>,
+    /// How long it took in milliseconds, with what counts or spins beside it. Records that were made before this was noted down lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
     /// What the process reported.
     #[serde(default, with = "kept", skip_serializing_if = "Option::is_none")]
     pub observation: Option<Observation>,
@@ -289,6 +293,14 @@ impl Record {
         }
         let whole = rounds.into_iter().map(|(number, cells)| Some((number, cells.into_iter().collect::<Option<_>>()?)));
         whole.flatten().collect()
+    }
+
+    /// How long the complete rounds took, of which a session that was interrupted knows as much as one that was not. What an older tally
+    /// ran, which did not note it down, counts as nothing.
+    pub fn rounds_took(&self) -> Duration {
+        let rounds = self.complete_rounds();
+        let each = rounds.iter().flat_map(|(_, runs)| runs).filter_map(|run| run.took_ms);
+        Duration::from_millis(each.sum())
     }
 
     /// The number that the next round gets.
@@ -458,7 +470,15 @@ pub(crate) mod tests {
             counters: BTreeMap::from([("voluntary_switches".to_owned(), operations)]),
         };
         let observation = Observation { samples: vec![window(1000); 3], ..Observation::default() };
-        Run { round, cell, environment_bytes: 0, link_order: None, observation: Some(observation), failure: None }
+        Run {
+            round,
+            cell,
+            environment_bytes: 0,
+            link_order: None,
+            took_ms: None,
+            observation: Some(observation),
+            failure: None,
+        }
     }
 
     fn written(folder: &Path) -> PathBuf {
@@ -483,6 +503,23 @@ pub(crate) mod tests {
         assert_eq!(complete, [0, 2], "round 1 lacks a cell");
         assert_eq!(record.next_round(), 3);
         assert_eq!(record.day(), "2026-11-20");
+    }
+
+    #[test]
+    fn the_time_of_rounds_is_that_of_complete_ones_and_older_runs_have_none() {
+        let timed = |round, cell, took_ms| Run { took_ms, ..run(round, cell, 10.0) };
+        let runs = vec![
+            timed(0, 0, None),
+            timed(0, 1, Some(30)),
+            timed(1, 0, Some(500)),
+            timed(2, 1, Some(7)),
+            timed(2, 0, Some(5)),
+        ];
+        let record = Record { header: header(vec![cell("x", "free"), cell("y", "free")]), runs, end: None };
+        assert_eq!(record.rounds_took(), Duration::from_millis(42), "round 1 lacks a cell");
+        let older = serde_json::to_value(Line::Run(Box::new(run(0, 0, 10.0)))).unwrap();
+        assert!(older["run"].get("took_ms").is_none(), "what is not known is not written: {older}");
+        assert!(matches!(serde_json::from_value(older).unwrap(), Line::Run(read) if read.took_ms.is_none()));
     }
 
     #[test]

@@ -164,15 +164,13 @@ impl Session<'_> {
         let (mut writer, mut record) = self.begin(header)?;
         let extent = record.header.effort.extent_for(self.experiment);
         self.link(&record, 2 * extent.rounds)?;
-        // How long the rounds before an interruption took is not known.
-        let mut took = if record.runs.is_empty() { Duration::ZERO } else { Duration::MAX };
         // The rounds are doubled after one look at them, and whoever interrupts a session does not get it another.
         let mut doubled = record.complete_rounds().len() > extent.rounds;
         let half_width = loop {
             let wanted = if doubled { 2 * extent.rounds } else { extent.rounds };
-            self.rounds(&mut writer, &mut record, wanted, &mut took)?;
+            self.rounds(&mut writer, &mut record, wanted)?;
             let half_width = self.headline(&record)?;
-            if doubled || !extent.doubles(half_width, took) {
+            if doubled || !extent.doubles(half_width, record.rounds_took()) {
                 break half_width;
             }
             doubled = true;
@@ -251,16 +249,16 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Runs rounds until there are as many as wanted, or as patience allows; adds to what they took.
-    fn rounds(&self, writer: &mut Writer, record: &mut Record, wanted: usize, took: &mut Duration) -> Result<()> {
+    /// Runs rounds until there are as many as wanted, or as patience allows. What is in the record decides, and so an interruption changes
+    /// nothing.
+    fn rounds(&self, writer: &mut Writer, record: &mut Record, wanted: usize) -> Result<()> {
         let extent = record.header.effort.extent_for(self.experiment);
         let per_round = record.header.cells.len();
         loop {
             let complete = record.complete_rounds().len();
-            if complete >= wanted || extent.ends_after(complete, *took) {
+            if complete >= wanted || extent.ends_after(complete, record.rounds_took()) {
                 return Ok(());
             }
-            let started = Instant::now();
             let round = record.next_round();
             for (position, (cell, environment_bytes)) in
                 order(record.header.seed, round, per_round).into_iter().enumerate()
@@ -272,7 +270,6 @@ impl Session<'_> {
                 writer.run(&run)?;
                 record.runs.push(run);
             }
-            *took = took.saturating_add(started.elapsed());
         }
     }
 
@@ -303,16 +300,18 @@ impl Session<'_> {
         let cell = &header.cells[index];
         let link_order = self.link_orders.as_ref().map(|_| link_order(round, cell.is_twin()));
         let program = self.program(cell, link_order);
+        let started = Instant::now();
         let observe = || match self.experiment.count {
             None => self.time(&program, cell, header.effort, environment_bytes),
             Some(count) => self.count(count, cell, environment_bytes),
         };
         let outcome = if cell.has_spinners() { self.amid_spinners(cell, observe)? } else { observe()? };
+        let took_ms = Some(started.elapsed().as_millis() as u64);
         let (observation, failure) = match outcome {
             Ok(observation) => (Some(observation), None),
             Err(failure) => (None, Some(failure)),
         };
-        Ok(Run { round, cell: index, environment_bytes, link_order, observation, failure })
+        Ok(Run { round, cell: index, environment_bytes, link_order, took_ms, observation, failure })
     }
 
     /// Where a cell's program lies, as it is usually linked or in another order.

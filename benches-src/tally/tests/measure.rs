@@ -155,6 +155,27 @@ fn killed_in_the_middle_it_goes_on_and_nothing_is_lost() {
 }
 
 #[test]
+fn an_interruption_takes_no_doubling_from_a_session() {
+    let fake = Fake::new();
+    // Rounds differ, as each has two processes of the slow program.
+    let (first, second) = (observation("slow", 2000), observation("slow", 3000));
+    let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; sleep 0.05";
+    fake.program("slow", &format!("{count}; if [ $((n / 2 % 2)) = 0 ]; then {first}; else {second}; fi"));
+    let mut tally = fake.measure(&[]).spawn().unwrap();
+    let partial = fake.path("data/local/chapter/pair.jsonl.partial");
+    while std::fs::read_to_string(&partial).unwrap_or_default().lines().count() < 8 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    tally.kill().unwrap();
+    tally.wait().unwrap();
+    succeed(fake.measure(&[]));
+    let record = fake.record();
+    assert!(record.contains("\"took_ms\":") && record.contains("\"doubled\":true"), "{record}");
+    let page = fake.print(&["table", "pair", "--form", "page"]);
+    assert!(page.contains("after the rounds had been doubled once") && !page.contains("too long"), "{page}");
+}
+
+#[test]
 fn an_unfinished_session_that_is_not_gone_on_with_is_put_aside_each_time() {
     let fake = Fake::new();
     fake.program("slow", &format!("sleep 0.2; {}", observation("slow", 2000)));
