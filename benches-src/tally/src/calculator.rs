@@ -298,11 +298,19 @@ impl Choice {
     pub fn value(&self, view: &View, who: Who) -> Result<Value> {
         Ok(match self.measured(view, who)? {
             Err(missing) => Err(missing),
-            Ok(quantity) if who == Who::Extra && quantity.estimate.median.abs() < quantity.floor => {
-                Err(Missing::new("within noise", format!("{} - {} is below the noise floor", self.thread, self.task)))
-            }
+            Ok(quantity) if who == Who::Extra => self.beyond_noise(&quantity).map(|()| in_formulas(&quantity)),
             Ok(quantity) => Ok(in_formulas(&quantity)),
         })
+    }
+
+    /// Whether a difference may be called one.
+    fn beyond_noise(&self, difference: &Quantity) -> Result<(), Missing> {
+        let Self { thread, task, experiment, .. } = self;
+        match difference.floor {
+            Some(floor) if difference.estimate.median.abs() >= floor => Ok(()),
+            Some(_) => Err(Missing::new("within noise", format!("{thread} - {task} is below the noise floor"))),
+            None => Err(Missing::new("noise not known", format!("{experiment} has too few rounds for a noise floor"))),
+        }
     }
 }
 

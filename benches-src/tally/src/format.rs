@@ -155,7 +155,7 @@ mod tests {
     fn an_interval_whose_ends_read_alike_is_a_point() {
         for (interval, is_point) in [(Some((2.0, 2.001)), true), (Some((1.99, 2.001)), false), (None, false)] {
             let estimate = Estimate { median: 2.0, interval, rounds: 6 };
-            let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: 0.0 });
+            let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: Some(0.0) });
             assert_eq!(shown.is_point, is_point, "{interval:?}");
             assert_eq!(shown.beside().is_none(), is_point, "{interval:?}");
         }
@@ -195,17 +195,17 @@ mod tests {
     #[test]
     fn times_find_their_scale_and_the_interval_keeps_it() {
         let estimate = Estimate { median: 998.0, interval: Some((990.0, 1004.4)), rounds: 6 };
-        let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: 0.0 });
+        let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: Some(0.0) });
         assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("998 ns", Some("990–1,004")));
         let estimate = Estimate { median: 4921.0, interval: None, rounds: 3 };
-        let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: 0.0 });
+        let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: Some(0.0) });
         assert_eq!((shown.value.as_str(), shown.interval), ("4.92 µs", None));
         let estimate = Estimate { median: 0.0, interval: Some((-0.0002, 0.0)), rounds: 6 };
-        let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: 0.0 });
+        let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: Some(0.0) });
         assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("0.000", Some("0.000–0.000")));
         assert_eq!(Scale::of(Unit::Nanoseconds, 0.2), TIMES[0]);
         let estimate = Estimate { median: 36_500.0, interval: Some((36_400.0, 36_864.0)), rounds: 6 };
-        let shown = quantity(&Quantity { unit: Unit::Bytes, estimate, floor: 0.0 });
+        let shown = quantity(&Quantity { unit: Unit::Bytes, estimate, floor: Some(0.0) });
         assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("35.6 KiB", Some("35.5–36.0")));
         assert_eq!(Scale::of(Unit::Count, 4e9).head("mappings"), "mappings");
         assert_eq!(percent(0.0312), "3.12 %");

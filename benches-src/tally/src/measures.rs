@@ -292,7 +292,7 @@ mod tests {
     fn a_column_of_large_and_small_numbers_keeps_the_digits_of_the_small() {
         let bytes = |median: f64| -> Measured {
             let estimate = Estimate { median, interval: None, rounds: 6 };
-            Ok(Quantity { unit: Unit::Bytes, estimate, floor: 0.0 })
+            Ok(Quantity { unit: Unit::Bytes, estimate, floor: Some(0.0) })
         };
         assert_eq!(scale_of_all([bytes(37_000.0), bytes(5_000.0)].iter()).name, "KiB");
         assert_eq!(scale_of_all([bytes(37_000.0), bytes(61.0), bytes(0.0)].iter()).name, "B");

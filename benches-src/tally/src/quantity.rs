@@ -8,6 +8,7 @@ use std::fmt;
 use anyhow::{Result, bail};
 use observation::{Histogram, Observation, Window};
 
+use crate::cell::Cell;
 use crate::counted::Count;
 use crate::expression::{Expression, Operator, Selector};
 use crate::ledger;
@@ -36,8 +37,9 @@ pub struct Quantity {
     pub unit: Unit,
     /// Median, interval and rounds.
     pub estimate: Estimate,
-    /// Differences below this are no differences, by the experiment's A/A pairs.
-    pub floor: f64,
+    /// Differences below this are no differences, by the experiment's A/A pairs: 0 where it has none, since it counts exactly; nothing
+    /// where they ran in too few rounds to tell.
+    pub floor: Option<f64>,
 }
 
 /// Why there is no number.
@@ -70,13 +72,13 @@ pub type Measured = Result<Quantity, Missing>;
 struct Series {
     unit: Unit,
     values: Values,
-    /// How much of the noise floor each value carries, in the value's own unit.
-    floor: f64,
+    /// How much of the noise floor each value carries, in the value's own unit; nothing where that is not known.
+    floor: Option<f64>,
 }
 
 impl Series {
-    fn relative_floor(&self) -> f64 {
-        if self.floor == 0.0 { 0.0 } else { self.floor / middle(&self.values).abs() }
+    fn relative_floor(&self) -> Option<f64> {
+        self.floor.map(|floor| if floor == 0.0 { 0.0 } else { floor / middle(&self.values).abs() })
     }
 }
 
@@ -170,12 +172,12 @@ impl Record {
         };
         Ok(match expression {
             Expression::Number(number) => {
-                Ok(Series { unit: Unit::Ratio, values: Values::Constant(*number), floor: 0.0 })
+                Ok(Series { unit: Unit::Ratio, values: Values::Constant(*number), floor: Some(0.0) })
             }
             Expression::Leaf(leaf) => {
                 let index = self.index(leaf).expect("cells that are missing were found out before");
                 let seen = rounds.iter().map(|runs| runs[index].observation.as_ref().expect("checked for every round"));
-                per_round(seen, &leaf.measure, self.noise_floor(&leaf.measure).unwrap_or(0.0))
+                per_round(seen, &leaf.measure, self.floor_of(&leaf.measure))
             }
             Expression::Binary(a, operator, b) => match both(a, b)? {
                 Err(missing) => Err(missing),
@@ -185,10 +187,10 @@ impl Record {
                     };
                     let values = combine(&a.values, &b.values, |a, b| operator.apply(a, b));
                     let floor = match operator {
-                        Operator::Plus | Operator::Minus => a.floor + b.floor,
+                        Operator::Plus | Operator::Minus => a.floor.zip(b.floor).map(|(a, b)| a + b),
                         Operator::Times | Operator::Over => {
-                            let relative = a.relative_floor() + b.relative_floor();
-                            if relative == 0.0 { 0.0 } else { relative * middle(&values).abs() }
+                            let relative = a.relative_floor().zip(b.relative_floor()).map(|(a, b)| a + b);
+                            relative.map(|share| if share == 0.0 { 0.0 } else { share * middle(&values).abs() })
                         }
                     };
                     Ok(Series { unit, values, floor })
@@ -197,14 +199,23 @@ impl Record {
         })
     }
 
+    /// The noise floor that a measure carries: 0 where nothing was run twice.
+    fn floor_of(&self, measure: &str) -> Option<f64> {
+        if self.header.cells.iter().any(Cell::is_twin) { self.noise_floor(measure) } else { Some(0.0) }
+    }
+
     /// How far the two arms of an A/A pair differ in a measure, at the far end of their ratio's interval; the largest of all
-    /// pairs. What has no value of its own in the pair, such as a counter, is as noisy as the time.
+    /// pairs. What has no value of its own in the pair, such as a counter, is as noisy as the time. Nothing where no pair has enough rounds.
     pub fn noise_floor(&self, measure: &str) -> Option<f64> {
         let cells = &self.header.cells;
         let twins = cells.iter().enumerate().filter(|(_, cell)| cell.is_twin());
         let floors = twins.filter_map(|(twin, cell)| {
             let first = cells.iter().position(|other| other.twin() == *cell && !other.is_twin())?;
-            let ratio = |(_, runs): (u32, Vec<&Run>)| Some(noisy(runs[first], measure)? / noisy(runs[twin], measure)?);
+            let ratio = |(_, runs): (u32, Vec<&Run>)| {
+                let (a, b) = (noisy(runs[first], measure)?, noisy(runs[twin], measure)?);
+                // Two arms that are alike do not differ, not even where both are 0.
+                Some(if a == b { 1.0 } else { a / b })
+            };
             let ratios = self.complete_rounds().into_iter().filter_map(ratio);
             let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
             let (low, high) = statistics::estimate_ratio(&ratios)?.interval?;
@@ -248,7 +259,7 @@ pub fn nanoseconds_per_operation(seen: &Observation) -> Option<f64> {
 fn per_round<'a>(
     seen: impl Iterator<Item = &'a Observation> + Clone,
     measure: &str,
-    floor: f64,
+    floor: Option<f64>,
 ) -> Result<Series, Missing> {
     let (base, part) = ledger::part(measure);
     let unit = match seen.clone().find_map(|observation| observation.measures.get(base)) {
@@ -284,7 +295,7 @@ fn per_round<'a>(
         }
     }
     // An A/A pair carries the noise of both its arms; one cell carries half of it.
-    let floor = statistics::median(&values).unwrap_or(0.0).abs() * floor / 2.0;
+    let floor = floor.map(|floor| statistics::median(&values).unwrap_or(0.0).abs() * floor / 2.0);
     Ok(Series { unit, values: Values::Rounds(values), floor })
 }
 
@@ -478,9 +489,34 @@ mod tests {
         let floor = record.noise_floor("elapsed").unwrap();
         assert!((floor - 0.01).abs() < 1e-3, "{floor}");
         let ratio = evaluate(&record, "a / b").unwrap();
-        assert!((ratio.floor - 2.0 * floor).abs() < 1e-3, "a ratio of two cells carries the whole floor");
+        assert!((ratio.floor.unwrap() - 2.0 * floor).abs() < 1e-3, "a ratio of two cells carries the whole floor");
         let difference = evaluate(&record, "a - b").unwrap();
-        assert!((difference.floor - 4050.0 * floor / 2.0).abs() < 1.0, "{difference:?}");
+        assert!((difference.floor.unwrap() - 4050.0 * floor / 2.0).abs() < 1.0, "{difference:?}");
+    }
+
+    #[test]
+    fn a_noise_floor_that_is_not_known_is_not_taken_for_none() {
+        let mut record = drifting();
+        for run in record.runs.iter_mut().filter(|run| run.cell == 2 && run.round > 4) {
+            run.observation = None;
+        }
+        let ratio = evaluate(&record, "a / b").unwrap();
+        assert!(ratio.estimate.interval.is_some(), "the pair alone lacks rounds");
+        assert_eq!(ratio.floor, None);
+        assert_eq!(evaluate(&record, "a - b").unwrap().floor, None);
+        assert_eq!(evaluate(&record, "2 * a").unwrap().floor, None);
+        record.header.cells[2] = cell("c", "free");
+        assert_eq!(evaluate(&record, "a / b").unwrap().floor, Some(0.0), "nothing was run twice");
+    }
+
+    #[test]
+    fn two_arms_that_have_none_of_something_do_not_differ() {
+        let mut record = drifting();
+        for run in &mut record.runs {
+            let none = observation::Measure { unit: "1".to_owned(), values: vec![0.0] };
+            run.observation.as_mut().unwrap().measures.insert("refused".to_owned(), none);
+        }
+        assert_eq!(record.noise_floor("refused"), Some(0.0));
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub enum NoEffect {
     Measured(Measured),
 }
 
-/// The verdict on one part.
+/// The verdict on one part. Where the noise floor is not known, nothing is told from noise.
 pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
     let Ok(Quantity { estimate, floor, .. }) = measured else {
         return Verdict::NotMeasured;
@@ -64,6 +64,7 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
     let outside = high < expected.band.0 || expected.band.1 < low;
     let reaches_published = low <= expected.published && expected.published <= high;
     let effect = match &expected.no_effect {
+        NoEffect::IsClaimed if floor.is_none() => return Verdict::Inconclusive,
         NoEffect::IsClaimed => {
             return match (inside, outside) {
                 (true, _) => Verdict::Holds,
@@ -90,7 +91,7 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
         },
     };
     match effect {
-        Effect::BelowNoise => Verdict::Inconclusive,
+        Effect::BelowNoise | Effect::Unknown => Verdict::Inconclusive,
         // Who cannot tell no effect from the published one has not found that there is none.
         Effect::None if reaches_published => Verdict::Inconclusive,
         Effect::None => Verdict::DoesNotHold,
@@ -106,9 +107,12 @@ enum Effect {
     Opposite,
     None,
     BelowNoise,
+    /// Nobody knows how much is noise.
+    Unknown,
 }
 
-fn effect((low, high): (f64, f64), none: f64, floor: f64, claimed_above: bool) -> Effect {
+fn effect((low, high): (f64, f64), none: f64, floor: Option<f64>, claimed_above: bool) -> Effect {
+    let Some(floor) = floor else { return Effect::Unknown };
     let (above, below) = (low > none + floor, high < none - floor);
     let at_none = low <= none && none <= high;
     match (above, below) {
@@ -141,7 +145,7 @@ mod tests {
 
     fn quantity(low: f64, high: f64) -> Measured {
         let estimate = Estimate { median: f64::midpoint(low, high), interval: Some((low, high)), rounds: 6 };
-        Ok(Quantity { unit: Unit::Ratio, estimate, floor: 0.03 })
+        Ok(Quantity { unit: Unit::Ratio, estimate, floor: Some(0.03) })
     }
 
     /// Published 0.68, agreement between 0.54 and 0.85, no effect at 1.
@@ -171,7 +175,7 @@ mod tests {
     #[test]
     fn an_interval_that_reaches_both_no_effect_and_the_published_one_tells_neither() {
         let mut wide = quantity(0.64, 3.0).unwrap();
-        wide.floor = 1.5;
+        wide.floor = Some(1.5);
         let larger = Expectation { published: 1.5, band: (1.2, 1.88), no_effect: NoEffect::At(1.0) };
         assert_eq!(verdict(&Ok(wide), &larger), Verdict::Inconclusive);
     }
@@ -181,7 +185,7 @@ mod tests {
         let from = |lowest| Expectation { published: 1.5, band: (lowest, 1.8), no_effect: NoEffect::At(1.0) };
         for (low, high) in [(0.95, 1.0), (0.99, 1.02), (1.001, 1.015)] {
             let mut measured = quantity(low, high).unwrap();
-            measured.floor = 0.01;
+            measured.floor = Some(0.01);
             let measured = Ok(measured);
             assert_eq!(verdict(&measured, &from(1.25)), Verdict::DoesNotHold, "{low}–{high}");
             for lowest in [1.02, 1.0, 0.98] {
@@ -218,7 +222,7 @@ mod tests {
     fn exact_counts_are_compared_exactly() {
         let exactly = |value: f64| -> Measured {
             let estimate = Estimate { median: value, interval: Some((value, value)), rounds: 6 };
-            Ok(Quantity { unit: Unit::Count, estimate, floor: 0.0 })
+            Ok(Quantity { unit: Unit::Count, estimate, floor: Some(0.0) })
         };
         let two = |no_effect| Expectation { published: 2.0, band: (2.0, 2.0), no_effect };
         assert_eq!(verdict(&exactly(2.0), &two(NoEffect::IsClaimed)), Verdict::Holds);
@@ -242,6 +246,22 @@ mod tests {
         assert_eq!(verdict(&Ok(few), &faster()), Verdict::NotMeasured);
         let half = Expectation { no_effect: NoEffect::Measured(missing), ..faster() };
         assert_eq!(verdict(&quantity(0.6, 0.7), &half), Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn without_a_noise_floor_nothing_is_told_from_noise() {
+        let unknown = |low, high| Ok(Quantity { floor: None, ..quantity(low, high).unwrap() });
+        let same = Expectation { published: 0.68, band: (0.54, 0.85), no_effect: NoEffect::IsClaimed };
+        let measured = Expectation { no_effect: NoEffect::Measured(unknown(0.6, 0.7)), ..faster() };
+        for (low, high) in [(0.60, 0.70), (0.20, 0.30), (0.99, 1.01), (1.10, 1.20)] {
+            for expected in [faster(), same.clone(), measured.clone()] {
+                assert_eq!(
+                    verdict(&unknown(low, high), &expected),
+                    Verdict::Inconclusive,
+                    "{low}–{high}, {expected:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -194,6 +194,30 @@ fn the_calculator_in_each_form() {
 }
 
 #[test]
+fn without_a_noise_floor_no_difference_is_called_one() {
+    let fake = with_calculator();
+    let path = "data/machines/a-machine/chapter/pair.jsonl";
+    let mut record = String::new();
+    for line in fake.read(path).lines() {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let twin = 2;
+        if let Some(run) = line.get_mut("run").filter(|run| run["cell"] == twin) {
+            run.as_object_mut().unwrap().remove("observation");
+            run["failure"] = serde_json::json!({ "exit": "exit status 1", "last_lines": [] });
+        }
+        record += &(line.to_string() + "\n");
+    }
+    fake.write(path, &record);
+    let claim = fake.print(&["claim", "T1", "--machine", "a-machine"]);
+    assert!(
+        claim.contains("inconclusive") && claim.contains("The noise floor is not known, for lack of rounds."),
+        "{claim}"
+    );
+    let calculator = fake.print(&["calculator", "--machine", "a-machine"]);
+    assert!(calculator.contains("not known: CPU time (noise not known)"), "{calculator}");
+}
+
+#[test]
 fn the_calculator_computes_a_case_of_ones_own() {
     let fake = with_calculator();
     let print = |flags: &[&str]| {

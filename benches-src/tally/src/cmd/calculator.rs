@@ -256,7 +256,7 @@ fn shown(panel: Panel, estimate: &Estimate) -> Shown {
     }
     let Estimate { median, interval, rounds } = *estimate;
     let interval = interval.map(|(low, high)| (low * size, high * size));
-    let scaled = Quantity { unit, estimate: Estimate { median: median * size, interval, rounds }, floor: 0.0 };
+    let scaled = Quantity { unit, estimate: Estimate { median: median * size, interval, rounds }, floor: Some(0.0) };
     let shown = format::quantity(&scaled);
     match panel {
         Panel::Cores | Panel::Shares => Shown { value: format!("{} %", shown.value), ..shown },

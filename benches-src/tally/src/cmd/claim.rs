@@ -109,7 +109,9 @@ impl<'a> Judged<'a> {
                 return Ok(if form == Form::Page { html(&sentence) } else { sentence });
             }
         };
-        render::fill(view, self.plan, self.experiment, sentence, form)
+        let sentence = render::fill(view, self.plan, self.experiment, sentence, form)?;
+        let lacks_floor = self.parts.iter().any(JudgedPart::lacks_floor);
+        Ok(if lacks_floor && self.verdict() == Verdict::Inconclusive { sentence + WITHOUT_FLOOR } else { sentence })
     }
 
     fn page(&self, view: &View) -> Result<String> {
@@ -186,7 +188,15 @@ impl<'a> Judged<'a> {
     }
 }
 
+/// Why nothing can be said, whatever the numbers are.
+const WITHOUT_FLOOR: &str = " The noise floor is not known, for lack of rounds.";
+
 impl JudgedPart<'_> {
+    /// Whether nobody knows how much of it is noise.
+    fn lacks_floor(&self) -> bool {
+        matches!(self.measured, Ok(Quantity { floor: None, .. }))
+    }
+
     /// The number, leading to the table that it comes from.
     fn here(&self, view: &View) -> Result<String> {
         let anchor = render::anchor(self.plan, self.experiment);
@@ -218,7 +228,7 @@ impl JudgedPart<'_> {
     fn show(&self, value: f64) -> String {
         let unit = self.measured.as_ref().map_or(self.published_unit, |quantity| quantity.unit);
         let estimate = Estimate { median: value, interval: None, rounds: 0 };
-        format::quantity(&Quantity { unit, estimate, floor: 0.0 }).value
+        format::quantity(&Quantity { unit, estimate, floor: Some(0.0) }).value
     }
 }
 
