@@ -25,7 +25,10 @@ pub fn build(project: &Project) -> Result<PathBuf> {
     ensure!(status.success(), "the programs cannot be built; see cargo's message above");
     let programs = project.programs();
     if !programs.is_dir() {
-        bail!("cargo built the programs somewhere else than {}; is CARGO_TARGET_DIR set?", programs.display());
+        bail!(
+            "cargo built the programs somewhere else than {}; does its configuration set a target?",
+            programs.display()
+        );
     }
     Ok(programs)
 }
@@ -36,15 +39,28 @@ const NO_CARGO: &str = "cannot start cargo; is Rust installed? See README.md";
 fn cargo(project: &Project) -> Command {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--release", "--locked", "--workspace", "--manifest-path"]);
-    cargo.arg(project.benches().join("Cargo.toml")).current_dir(project.root());
-    // This program's own package, when cargo runs it. Some build scripts ask to be run again where these differ, and then a build from
-    // here and one from a shell would each make the other compile anew.
+    cargo.arg(project.benches().join("Cargo.toml")).arg("--target-dir").arg(project.target());
+    cargo.current_dir(project.root());
     for (name, _) in env::vars_os() {
-        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|of_package| name.to_string_lossy().starts_with(of_package)) {
+        if is_kept_from_cargo(&name.to_string_lossy()) {
             cargo.env_remove(name);
         }
     }
     cargo
+}
+
+/// Whether a variable of the environment must not reach cargo.
+fn is_kept_from_cargo(name: &str) -> bool {
+    // This program's own package, when cargo runs it. Some build scripts ask to be run again where these differ, and then a build from
+    // here and one from a shell would each make the other compile anew.
+    let of_package = ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.starts_with(prefix));
+    // What makes cargo build elsewhere or otherwise, of which no hash of the sources knows: old programs would be measured under new
+    // hashes, or other programs under the usual ones.
+    let elsewhere =
+        ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"].contains(&name);
+    let otherwise =
+        name.starts_with("CARGO_PROFILE_RELEASE_") || (name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS"));
+    of_package || elsewhere || otherwise
 }
 
 /// An experiment's programs, each linked with its functions in many orders. They are kept from one session to the next.

@@ -77,9 +77,14 @@ impl Project {
         self.root.join("target/charts")
     }
 
+    /// Where cargo builds, whatever the environment says.
+    pub fn target(&self) -> PathBuf {
+        self.root.join("target")
+    }
+
     /// Where the built programs lie.
     pub fn programs(&self) -> PathBuf {
-        self.root.join("target/release")
+        self.target().join("release")
     }
 
     /// Where programs lie that were linked in other orders.

@@ -149,6 +149,28 @@ fn why_a_linker_cannot_is_said() {
 }
 
 #[test]
+fn the_environment_does_not_make_cargo_build_elsewhere_or_otherwise() {
+    let fake = with_tools(&format!("echo \"$@\" >> cargo.log; env >> cargo.log\n{CARGO}"), LINKER);
+    let mut command = measure(&fake, &["--effort", "test"]);
+    for name in [
+        "CARGO_TARGET_DIR",
+        "CARGO_BUILD_TARGET",
+        "CARGO_BUILD_TARGET_DIR",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "CARGO_BUILD_RUSTFLAGS",
+        "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS",
+        "CARGO_PROFILE_RELEASE_LTO",
+    ] {
+        command.env(name, "of-the-environment");
+    }
+    command.env("CARGO_BUILD_JOBS", "2");
+    succeed(command);
+    let log = fake.read("cargo.log");
+    assert!(log.contains(&format!("--target-dir {}", fake.path("target").display())), "{log}");
+    assert!(!log.contains("of-the-environment") && log.contains("CARGO_BUILD_JOBS=2"), "{log}");
+}
+
+#[test]
 fn an_order_that_changes_nothing_is_told() {
     let fake = with_tools(CARGO, &LINKER.replace("order=${1##*=}", ""));
     let error = fail(measure(&fake, &["--effort", "full"]));
