@@ -286,6 +286,7 @@ fn per_round<'a>(
             Some(value) => values.push(value),
             None => {
                 let reason = observation.unavailable.get(measure).cloned();
+                let reason = reason.or_else(|| ledger::too_short(observation, measure));
                 let reason = reason.unwrap_or_else(|| match measure {
                     "elapsed" => "its processes timed nothing".to_owned(),
                     measure => format!("the programs do not count {measure}"),

@@ -66,13 +66,21 @@ label = "2020"
 machine = "a laptop"
 "#;
 
-/// A program that holds 100, 200 and 300 units of so many bytes, over a thousand that it holds anyway.
+/// A program that holds 100, 200 and so on to 800 units of so many bytes, over a thousand that it holds anyway.
 fn holds(program: &str, bytes: u64) -> String {
-    let [a, b, c] = [1, 2, 3].map(|hundreds| 1000 + hundreds * 100 * bytes);
+    holds_at(program, bytes, 8)
+}
+
+/// The same at so many counts.
+fn holds_at(program: &str, bytes: u64, counts: u64) -> String {
+    let list = |of: &dyn Fn(u64) -> u64| {
+        (1..=counts).map(|hundreds| of(100 * hundreds).to_string()).collect::<Vec<_>>().join(",")
+    };
+    let (held, total) = (list(&|held| held), list(&|held| 1000 + held * bytes));
     format!(
         r#"echo '{{"program":"chapter/{program}","parameters":{{"size":3}},"placement":"free","measures":{{
-            "held":{{"unit":"1","values":[100,200,300]}},"total_bytes":{{"unit":"B","values":[{a},{b},{c}]}},
-            "stack_bytes":{{"unit":"B","values":[100,200,300]}},"reached":{{"unit":"1","values":[300]}}}},
+            "held":{{"unit":"1","values":[{held}]}},"total_bytes":{{"unit":"B","values":[{total}]}},
+            "stack_bytes":{{"unit":"B","values":[{held}]}},"reached":{{"unit":"1","values":[300]}}}},
             "unavailable":{{"slab_bytes":"it needs root"}}}}' | tr -d '\n'"#
     )
 }
@@ -112,6 +120,16 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
     );
     let json: serde_json::Value = serde_json::from_str(&fake.print(&["table", "pair", "--json"])).unwrap();
     assert_eq!((&json[1]["median_bytes"], &json[1]["others"]["reached"]), (&4096.0.into(), &300.0.into()));
+}
+
+#[test]
+fn a_ledger_that_was_read_once_is_not_what_one_unit_costs() {
+    let fake = project();
+    fake.program("slow", &holds_at("slow", 4096, 1));
+    succeed(fake.measure(&["pair"]));
+    let printed = fake.print(&["value", "slow.total_bytes"]);
+    assert!(printed.contains("unavailable: because it was read at 1 of the 8 counts that a slope needs"), "{printed}");
+    assert!(fake.print(&["claim", "T1"]).contains("not measured"));
 }
 
 #[test]
