@@ -64,15 +64,19 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
     let outside = high < expected.band.0 || expected.band.1 < low;
     let reaches_published = low <= expected.published && expected.published <= high;
     let effect = match &expected.no_effect {
-        NoEffect::IsClaimed if floor.is_none() => return Verdict::Inconclusive,
         NoEffect::IsClaimed => {
+            // What is claimed is that nothing differs from the published figure.
+            let differs = floor.is_some_and(|floor| distance((low, high), expected.published) > floor);
             return match (inside, outside) {
+                _ if floor.is_none() => Verdict::Inconclusive,
                 (true, _) => Verdict::Holds,
-                (_, true) => Verdict::DoesNotHold,
+                (_, true) if differs => Verdict::DoesNotHold,
                 _ => Verdict::Inconclusive,
             };
         }
         NoEffect::At(value) => match effect((low, high), *value, *floor, expected.published > *value) {
+            // An effect that would drown in the noise cannot be missed.
+            Effect::None | Effect::BelowNoise if drowns(expected.published - value, *floor) => Effect::BelowNoise,
             Effect::BelowNoise if near_none((low, high), *value, expected) => Effect::None,
             effect => effect,
         },
@@ -123,6 +127,16 @@ fn effect((low, high): (f64, f64), none: f64, floor: Option<f64>, claimed_above:
         _ if at_none && high - low <= 2.0 * floor => Effect::None,
         _ => Effect::BelowNoise,
     }
+}
+
+/// How far the nearer end of an interval is from a value; 0 where it holds it.
+fn distance((low, high): (f64, f64), value: f64) -> f64 {
+    (low - value).max(value - high).max(0.0)
+}
+
+/// Whether an effect of this size cannot be told from none.
+fn drowns(published: f64, floor: Option<f64>) -> bool {
+    floor.is_none_or(|floor| floor > 0.0 && published.abs() <= floor)
 }
 
 /// Whether all of an interval lies nearer to no effect than to whatever would agree with the claim.
@@ -195,11 +209,32 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_there_is_no_difference_needs_only_its_band() {
+    fn a_claim_that_there_is_no_difference_holds_in_its_band_and_is_contradicted_beyond_the_noise() {
         let same = Expectation { published: 1.0, band: (0.9, 1.1), no_effect: NoEffect::IsClaimed };
         assert_eq!(verdict(&quantity(0.95, 1.02), &same), Verdict::Holds);
         assert_eq!(verdict(&quantity(1.08, 1.2), &same), Verdict::Inconclusive);
         assert_eq!(verdict(&quantity(1.2, 1.3), &same), Verdict::DoesNotHold);
+        let narrow = Expectation { published: 1.0, band: (0.99, 1.01), no_effect: NoEffect::IsClaimed };
+        for (low, high, known) in [
+            (0.995, 1.005, Verdict::Holds),
+            (1.015, 1.025, Verdict::Inconclusive),
+            (1.02, 1.20, Verdict::Inconclusive),
+            (0.975, 0.985, Verdict::Inconclusive),
+            (1.04, 1.05, Verdict::DoesNotHold),
+            (0.94, 0.96, Verdict::DoesNotHold),
+        ] {
+            assert_eq!(verdict(&quantity(low, high), &narrow), known, "{low}–{high}");
+        }
+    }
+
+    #[test]
+    fn who_could_not_have_seen_an_effect_has_not_found_that_there_is_none() {
+        let small = |published| Expectation { published, band: (1.01, 1.2), no_effect: NoEffect::At(1.0) };
+        for (low, high) in [(0.99, 1.01), (0.998, 1.002)] {
+            assert_eq!(verdict(&quantity(low, high), &small(1.02)), Verdict::Inconclusive, "{low}–{high}");
+            assert_eq!(verdict(&quantity(low, high), &small(1.05)), Verdict::DoesNotHold, "{low}–{high}");
+        }
+        assert_eq!(verdict(&quantity(0.90, 0.95), &small(1.02)), Verdict::DoesNotHold, "the opposite is seen");
     }
 
     #[test]
