@@ -210,6 +210,9 @@ pub struct Part {
     /// The value that would mean that there is no such effect. Absent where the claim itself is that there is none.
     #[serde(default)]
     pub no_effect: Option<String>,
+    /// What was published of it, where it is measured here: from there on, the published figure says in which direction the claim goes.
+    #[serde(default)]
+    pub no_effect_published: Option<String>,
 }
 
 fn default_agreement() -> f64 {

@@ -48,8 +48,13 @@ pub enum NoEffect {
     IsClaimed,
     /// At this value.
     At(f64),
-    /// At another measured quantity, given as the first over it: then no effect is 1.
-    Measured(Measured),
+    /// At another measured quantity.
+    Measured {
+        /// The first over it: then no effect is 1.
+        over: Measured,
+        /// Whether the published figure was above what was published of the other. Here it may be on either side.
+        claimed_above: bool,
+    },
 }
 
 /// The verdict on one part. Where the noise floor is not known, nothing is told from noise.
@@ -80,19 +85,20 @@ pub fn verdict(measured: &Measured, expected: &Expectation) -> Verdict {
             Effect::BelowNoise if near_none((low, high), *value, expected) => Effect::None,
             effect => effect,
         },
-        NoEffect::Measured(Err(_)) => return Verdict::NotMeasured,
-        NoEffect::Measured(Ok(ratio)) => match ratio.estimate.interval {
-            None => return Verdict::NotMeasured,
-            // The published figure lies on the side on which the whole band does.
-            Some(interval) => {
-                let against = estimate.median / ratio.estimate.median;
-                if !against.is_finite() {
-                    // Nothing of something: on which side of it the published figure lies cannot be told from the ratio.
-                    return Verdict::Inconclusive;
-                }
-                effect(interval, 1.0, ratio.floor, expected.published > against)
+        NoEffect::Measured { over: Err(_), .. } => return Verdict::NotMeasured,
+        NoEffect::Measured { over: Ok(ratio), claimed_above } => {
+            let Some(interval) = ratio.estimate.interval else { return Verdict::NotMeasured };
+            let none = estimate.median / ratio.estimate.median;
+            let agrees = expected.band.0 <= none && none <= expected.band.1;
+            // Where no effect itself would agree, or is nothing of something, no side of it is the published one.
+            if agrees || !none.is_finite() {
+                return Verdict::Inconclusive;
             }
-        },
+            match effect(interval, 1.0, ratio.floor, *claimed_above) {
+                Effect::None if drowns(expected.published / none - 1.0, ratio.floor) => Effect::BelowNoise,
+                effect => effect,
+            }
+        }
     };
     match effect {
         Effect::BelowNoise | Effect::Unknown => Verdict::Inconclusive,
@@ -244,13 +250,15 @@ mod tests {
         let against = |low, high| Expectation {
             published: 0.95,
             band: (0.76, 1.19),
-            no_effect: NoEffect::Measured(quantity(low, high)),
+            no_effect: NoEffect::Measured { over: quantity(low, high), claimed_above: false },
         };
         assert_eq!(verdict(&pinned, &against(0.38, 0.42)), Verdict::Shifted);
         assert_eq!(verdict(&pinned, &against(0.99, 1.01)), Verdict::DoesNotHold);
-        assert_eq!(verdict(&pinned, &against(1.3, 1.5)), Verdict::DoesNotHold);
+        assert_eq!(verdict(&pinned, &against(1.3, 1.5)), Verdict::Inconclusive, "the band holds no effect");
         assert_eq!(verdict(&quantity(0.9, 1.0), &against(0.38, 0.42)), Verdict::Holds);
         assert_eq!(verdict(&pinned, &against(0.9, 1.1)), Verdict::Inconclusive);
+        // Free it is 0.5 here: pinning takes it to the published ratio, but away from where it was to come from.
+        assert_eq!(verdict(&quantity(0.9, 1.0), &against(1.8, 2.0)), Verdict::DoesNotHold);
     }
 
     #[test]
@@ -269,7 +277,10 @@ mod tests {
         }
         let none = Expectation { published: 0.0, band: (0.0, 0.0), no_effect: NoEffect::IsClaimed };
         assert_eq!(verdict(&exactly(0.0), &none), Verdict::Holds);
-        assert_eq!(verdict(&exactly(0.0), &two(NoEffect::Measured(exactly(0.0)))), Verdict::Inconclusive);
+        assert_eq!(
+            verdict(&exactly(0.0), &two(NoEffect::Measured { over: exactly(0.0), claimed_above: true })),
+            Verdict::Inconclusive
+        );
     }
 
     #[test]
@@ -279,7 +290,7 @@ mod tests {
         let mut few = quantity(0.6, 0.7).unwrap();
         few.estimate.interval = None;
         assert_eq!(verdict(&Ok(few), &faster()), Verdict::NotMeasured);
-        let half = Expectation { no_effect: NoEffect::Measured(missing), ..faster() };
+        let half = Expectation { no_effect: NoEffect::Measured { over: missing, claimed_above: false }, ..faster() };
         assert_eq!(verdict(&quantity(0.6, 0.7), &half), Verdict::NotMeasured);
     }
 
@@ -287,7 +298,8 @@ mod tests {
     fn without_a_noise_floor_nothing_is_told_from_noise() {
         let unknown = |low, high| Ok(Quantity { floor: None, ..quantity(low, high).unwrap() });
         let same = Expectation { published: 0.68, band: (0.54, 0.85), no_effect: NoEffect::IsClaimed };
-        let measured = Expectation { no_effect: NoEffect::Measured(unknown(0.6, 0.7)), ..faster() };
+        let measured =
+            Expectation { no_effect: NoEffect::Measured { over: unknown(0.6, 0.7), claimed_above: false }, ..faster() };
         for (low, high) in [(0.60, 0.70), (0.20, 0.30), (0.99, 1.01), (1.10, 1.20)] {
             for expected in [faster(), same.clone(), measured.clone()] {
                 assert_eq!(

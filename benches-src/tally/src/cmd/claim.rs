@@ -218,7 +218,7 @@ impl JudgedPart<'_> {
     /// What could not be measured of it, or of what it is compared with.
     fn missing(&self) -> Option<&Missing> {
         let compared = || match &self.expected.no_effect {
-            NoEffect::Measured(Err(missing)) => Some(missing),
+            NoEffect::Measured { over: Err(missing), .. } => Some(missing),
             _ => None,
         };
         self.measured.as_ref().err().or_else(compared)
@@ -245,7 +245,8 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
             other => {
                 experiment.answers(&other).with_context(|| format!("the no_effect of part {:?}", part.name))?;
                 let against = Expression::binary(quantity.clone(), Operator::Over, other);
-                NoEffect::Measured(view.evaluate(plan, experiment, &against)?)
+                let over = view.evaluate(plan, experiment, &against)?;
+                NoEffect::Measured { over, claimed_above: published > no_effect_published(view, part)? }
             }
         },
     };
@@ -254,6 +255,17 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
     let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
     let verdict = verdict(&measured, &expected);
     Ok(JudgedPart { part, plan, experiment, quantity, measured, expected, published_unit, verdict })
+}
+
+/// What was published of a no effect that is measured here.
+fn no_effect_published(view: &View, part: &Part) -> Result<f64> {
+    let text = part.no_effect_published.as_ref().with_context(|| {
+        format!(
+            "the no_effect of part {:?} is measured; say in no_effect_published what was published of it",
+            part.name
+        )
+    })?;
+    Ok(evaluate_published(&Expression::parse(text)?, &view.published)?.0)
 }
 
 /// In quotation marks where it is somebody else's, word for word.
