@@ -254,20 +254,22 @@ impl Record {
         }
     }
 
-    /// Reads what an interrupted session has left; a last line that was cut off is dropped.
+    /// Reads what an interrupted session has left; a last line that was cut off is dropped. Any other that cannot be read is an error, lest
+    /// all that follows it be dropped as well.
     pub fn load_partial(path: &Path) -> Result<Option<Self>> {
-        Self::read(path, Broken::EndsTheRecord)
+        Self::read(path, Broken::MayBeTheLast)
     }
 
     fn read(path: &Path, broken: Broken) -> Result<Option<Self>> {
         let Some(file) = open(path)? else { return Ok(None) };
         let mut header = None;
         let (mut runs, mut end) = (Vec::new(), None);
-        for (number, line) in BufReader::new(file).lines().enumerate() {
+        let mut lines = BufReader::new(file).lines().enumerate().peekable();
+        while let Some((number, line)) = lines.next() {
             let place = || format!("{}, line {}", path.display(), number + 1);
             let parsed = line.map_err(anyhow::Error::from).and_then(|line| parse(number, &line));
             match parsed {
-                Err(_) if broken == Broken::EndsTheRecord && number > 0 => break,
+                Err(_) if broken == Broken::MayBeTheLast && number > 0 && lines.peek().is_none() => break,
                 Err(error) => return Err(error).with_context(place),
                 Ok(Line::Header(first)) if number == 0 => header = Some(*first),
                 Ok(Line::Run(run)) if number > 0 && end.is_none() => runs.push(*run),
@@ -317,7 +319,7 @@ impl Record {
 #[derive(PartialEq, Clone, Copy)]
 enum Broken {
     IsAnError,
-    EndsTheRecord,
+    MayBeTheLast,
 }
 
 fn open(path: &Path) -> Result<Option<File>> {
@@ -356,7 +358,8 @@ fn check_version(header: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes a session line by line, each flushed to the disk, beside its final place; [`Writer::finish`] moves it there.
+/// Writes a session beside its final place, line by line: what is written stays when this process is killed. [`Writer::finish`] sees to it that
+/// all is on the disk, and moves it to its place.
 pub struct Writer {
     file: File,
     partial: PathBuf,
@@ -417,6 +420,17 @@ impl Writer {
         let text = serde_json::to_string(line)? + "\n";
         self.file.write_all(text.as_bytes()).with_context(|| cannot_write(&self.partial))
     }
+}
+
+/// Renames a file so that a record can take its place, as `.jsonl.<word>` or with a number where there is one already: nothing is lost.
+pub fn put_aside(file: &Path, record: &Path, word: &str) -> Result<PathBuf> {
+    let numbered = |number: u32| match number {
+        1 => record.with_extension(format!("jsonl.{word}")),
+        _ => record.with_extension(format!("jsonl.{word}-{number}")),
+    };
+    let aside = (1..).map(numbered).find(|path| !path.exists()).expect("numbers do not end");
+    fs::rename(file, &aside).with_context(|| format!("cannot put {} aside", file.display()))?;
+    Ok(aside)
 }
 
 fn cannot_write(path: &Path) -> String {
@@ -583,6 +597,17 @@ pub(crate) mod tests {
         fs::write(&path, text.replacen("\"cell\":1", "\"cell\":9", 1)).unwrap();
         assert!(Record::load(&path).unwrap_err().to_string().contains("header lacks"));
         assert_eq!(Record::load(&folder.path().join("none.jsonl")).unwrap(), None);
+    }
+
+    #[test]
+    fn only_the_last_line_of_an_unfinished_session_may_be_broken() {
+        let folder = tempfile::tempdir().unwrap();
+        let partial = Writer::partial(&written(folder.path()));
+        let whole = fs::read_to_string(folder.path().join("a/b.jsonl")).unwrap();
+        let broken = whole.replacen("\"round\":1", "\"round\":?", 1);
+        fs::write(&partial, &broken).unwrap();
+        let error = format!("{:#}", Record::load_partial(&partial).unwrap_err());
+        assert!(error.contains("b.jsonl.partial, line 4"), "{error}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::machine::State;
 use crate::plan::{Experiment, Plan};
 use crate::programs::LinkOrders;
 use crate::project::Project;
-use crate::record::{Effort, End, Failure, Header, Record, Run, Writer};
+use crate::record::{Effort, End, Failure, Header, Record, Run, Writer, put_aside};
 use crate::spinners::{Spinners, die_with_this_process};
 
 /// How much an effort measures.
@@ -185,7 +185,7 @@ impl Session<'_> {
 
     fn begin(&self, header: Header) -> Result<(Writer, Record)> {
         let partial = Writer::partial(&self.path);
-        // A partial file that cannot be read, or that is of something else, is put aside and not lost.
+        // One that cannot be read, or that is of something else, is put aside and not lost.
         let same = |left: &Record| {
             let (a, b) = (&left.header, &header);
             a.format == b.format
@@ -201,25 +201,19 @@ impl Session<'_> {
                 Ok((Writer::resume(&self.path, &left)?, left))
             }
             Ok(None) => Ok((Writer::create(&self.path, &header)?, Record { header, runs: Vec::new(), end: None })),
-            Ok(Some(_)) | Err(_) => {
-                let aside = self.aside();
-                eprintln!(
-                    "tally: an unfinished session with another effort, of other sources, in another format or on another machine is put aside as {}",
-                    aside.display()
-                );
-                fs::rename(&partial, aside)?;
-                self.begin(header)
-            }
+            Ok(Some(_)) => self.begin_after_another(
+                header,
+                "it is with another effort, of other sources, in another format or on another machine",
+            ),
+            Err(error) => self.begin_after_another(header, &format!("{error:#}")),
         }
     }
 
-    /// Where an unfinished session goes that is not gone on with: `.abandoned`, or with a number where there is one already.
-    fn aside(&self) -> PathBuf {
-        let numbered = |number: u32| match number {
-            1 => self.path.with_extension("jsonl.abandoned"),
-            _ => self.path.with_extension(format!("jsonl.abandoned-{number}")),
-        };
-        (1..).map(numbered).find(|path| !path.exists()).expect("numbers do not end")
+    /// Puts an unfinished session aside that is not gone on with.
+    fn begin_after_another(&self, header: Header, reason: &str) -> Result<(Writer, Record)> {
+        let aside = put_aside(&Writer::partial(&self.path), &self.path, "abandoned")?;
+        eprintln!("tally: an unfinished session is put aside as {}, since {reason}", aside.display());
+        self.begin(header)
     }
 
     /// Every cell does its work once before any is timed: variants are proven to do the same work before their speeds are
