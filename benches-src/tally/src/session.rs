@@ -216,8 +216,9 @@ impl Session<'_> {
         self.begin(header)
     }
 
-    /// Every cell does its work once before any is timed: variants are proven to do the same work before their speeds are
-    /// compared, and a plan that asks a program for what it does not understand is found out.
+    /// Every cell does its work once before any is timed, so that a plan that asks a program for what it does not understand is found out before
+    /// rounds are spent on it. What fails otherwise fails in its rounds as well, where every process checks its own work, and the record says
+    /// so: the other cells stand.
     fn rehearse(&self, cells: &[Cell]) -> Result<()> {
         if !self.experiment.measures.is_empty() {
             // What such a program does once is all that it does, and it checks that itself.
