@@ -93,6 +93,7 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
         ),
     ] {
         // Two seconds for every run that hangs: one round is enough to see it.
+        let _ = std::fs::remove_file(fake.path("data/local/chapter/pair.jsonl"));
         fake.program("slow", script);
         succeed(fake.measure(&["--again", "--effort", "test"]));
         let record = fake.record().replace("\"effort\":\"test\"", "\"effort\":\"quick\"");
@@ -255,6 +256,10 @@ fn records_that_cannot_be_read_are_boxed_put_aside_and_measured_again() {
         assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n");
         assert_eq!(fake.read("data/local/chapter/pair.jsonl.unreadable"), damaged, "{name}: nothing is lost");
         assert!(fake.print(&["value", "slow[free]"]).contains("2.00 µs"));
+        fake.write("data/local/chapter/pair.jsonl", "nonsense again\n");
+        succeed(fake.measure(&[]));
+        assert_eq!(fake.read("data/local/chapter/pair.jsonl.unreadable-2"), "nonsense again\n");
+        assert_eq!(fake.read("data/local/chapter/pair.jsonl.unreadable"), damaged, "{name}: nor by the next one");
     }
 }
 
@@ -331,6 +336,25 @@ fn a_test_run_never_becomes_a_result() {
         }
     }
     assert!(fail(fake.tally(&["export", "a-machine"])).contains("test run"));
+}
+
+#[test]
+fn a_test_run_replaces_no_result() {
+    let fake = Fake::new();
+    succeed(fake.measure(&[]));
+    let record = fake.record();
+    fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
+    for arguments in [&["--effort", "test"][..], &["pair", "--effort", "test", "--again"]] {
+        let output = fake.measure(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.success() && said.contains("pair.jsonl is of a quick run, which no test run replaces"),
+            "{said}"
+        );
+        assert_eq!(fake.record(), record);
+    }
+    succeed(fake.measure(&[]));
+    assert_ne!(fake.record(), record, "a quick run replaces it");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::machine::{Facts, State};
 use crate::plan::{Experiment, Plan, Plans};
 use crate::programs::{self, LinkOrders};
 use crate::project::{Machine, Project};
-use crate::record::{Effort, FORMAT, Header, Record};
+use crate::record::{Effort, FORMAT, Header, Record, put_aside};
 use crate::render::Form;
 use crate::session::{Interrupted, Session, time_left};
 use crate::sources::{Current, Freshness, Sources};
@@ -81,6 +81,7 @@ impl Measure {
                 "experiment {name} pushes this machine to a limit, and is measured only when asked for; add --push-limits"
             );
         }
+        self.say_what_is_kept(project, &plans)?;
         let machine = Facts::read();
         let mut measured = Vec::new();
         if !self.wanted(project, &plans, &machine)?.is_empty() {
@@ -103,7 +104,7 @@ impl Measure {
         if form == Form::Json {
             println!("{}", serde_json::json!({ "measured": measured }));
         } else if measured.is_empty() {
-            eprintln!("tally: nothing to measure; every record is fresh");
+            eprintln!("tally: nothing to measure; every record is good enough");
         }
         Ok(())
     }
@@ -124,7 +125,7 @@ impl Measure {
         Ok(wanted)
     }
 
-    /// Whether there is no record that is good enough. One that cannot be read is put aside.
+    /// Whether there is no record that is good enough.
     fn is_needed(
         &self,
         project: &Project,
@@ -134,16 +135,13 @@ impl Measure {
         machine: &Facts,
     ) -> Result<bool> {
         let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
-        let record = match Record::load(&path) {
-            Ok(Some(record)) if !self.again => record,
-            Ok(_) => return Ok(true),
-            Err(error) => {
-                let aside = path.with_extension("jsonl.unreadable");
-                eprintln!("tally: {error:#}\ntally: putting it aside as {} and measuring again", aside.display());
-                std::fs::rename(&path, &aside).with_context(|| format!("cannot put {} aside", path.display()))?;
-                return Ok(true);
-            }
-        };
+        let Ok(Some(record)) = Record::load(&path) else { return Ok(true) };
+        if self.keeps_result(&record.header) {
+            return Ok(false);
+        }
+        if self.again {
+            return Ok(true);
+        }
         let fresh = record.header.sources.freshness(current) == Freshness::Fresh;
         let rust = |facts: &Facts| facts.known.get("Rust").cloned();
         let same_machine =
@@ -151,9 +149,33 @@ impl Measure {
         Ok(!(fresh && same_machine && record.header.effort >= self.effort))
     }
 
+    /// A test run shows that everything works; what it would replace is worth more.
+    fn keeps_result(&self, header: &Header) -> bool {
+        self.effort == Effort::Test && header.effort > Effort::Test
+    }
+
+    /// Says which results a test run leaves alone.
+    fn say_what_is_kept(&self, project: &Project, plans: &Plans) -> Result<()> {
+        for (plan, experiment) in plans.experiments() {
+            let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
+            let named = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
+            if named
+                && let Ok(Some(header)) = Record::load_header(&path)
+                && self.keeps_result(&header)
+            {
+                let (path, word) = (path.display(), header.effort.word());
+                eprintln!(
+                    "tally: {path} is of a {word} run, which no test run replaces; to measure anew, use --effort {word} --again"
+                );
+            }
+        }
+        Ok(())
+    }
+
     fn measure(&self, project: &Project, wanted: Wanted, build: &Build, interrupted: &Interrupted) -> Result<()> {
         let Wanted { plan, experiment, sources } = wanted;
         let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
+        put_aside_if_unreadable(&path)?;
         let header = Header {
             format: FORMAT,
             chapter: plan.chapter.clone(),
@@ -198,6 +220,14 @@ impl Measure {
         eprintln!("tally: {}", ending(&record, started));
         Ok(())
     }
+}
+
+/// Makes room for a record where there is one that cannot be read. Only who has the lock may do so: else two would put the same aside.
+fn put_aside_if_unreadable(path: &Path) -> Result<()> {
+    let Err(error) = Record::load(path) else { return Ok(()) };
+    let aside = put_aside(path, path, "unreadable")?;
+    eprintln!("tally: {error:#}\ntally: it is put aside as {}, and measured again", aside.display());
+    Ok(())
 }
 
 /// Draws only when told to, never by a thread of its own: on two cores, that would be in the numbers.
