@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 /// Facts that do not change while the machine runs, by name.
@@ -79,7 +81,7 @@ const FACTS: &[Fact] = &[
     fact("limits: open files, processes, stack", false, "/proc/self/limits", limits),
     fact("Rust", false, "rustc -vV", || command("rustc", &["-V"])),
     fact("extra compiler flags", false, "RUSTFLAGS", || {
-        Some(std::env::var("RUSTFLAGS").unwrap_or_else(|_| "none".to_owned()))
+        Some(flag_names(&std::env::var("RUSTFLAGS").unwrap_or_default()))
     }),
 ];
 
@@ -201,6 +203,33 @@ pub fn private_words() -> Vec<String> {
     words
 }
 
+/// Text without the folders that it names: the checkout, and whose home it is.
+pub fn without_folders(text: &str, checkout: &Path) -> String {
+    let checkout = (checkout.display().to_string(), "[checkout]");
+    let home = std::env::var("HOME").map(|home| (home, "[home]"));
+    let mut text = text.to_owned();
+    // The checkout first, since it may lie in that home. A single slash is everywhere.
+    for (folder, word) in [Some(checkout), home.ok()].into_iter().flatten().filter(|(folder, _)| folder.len() > 1) {
+        let ends = Regex::new(&format!(r"{}([^\w-]|$)", regex::escape(folder.trim_end_matches('/'))))
+            .expect("an escaped path");
+        text = ends.replace_all(&text, format!("{word}${{1}}")).into_owned();
+    }
+    text
+}
+
+/// The names of compiler flags: their values may be paths. A change of a value is seen from the hash of all flags.
+fn flag_names(flags: &str) -> String {
+    let mut names = Vec::new();
+    let mut is_name = false;
+    for word in flags.split_whitespace() {
+        if is_name || word.starts_with('-') {
+            names.extend(word.split(['=', '/']).next());
+        }
+        is_name = ["-C", "-Z"].contains(&word);
+    }
+    if names.is_empty() { "none".to_owned() } else { format!("{}, without their values", names.join(" ")) }
+}
+
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -317,6 +346,27 @@ fn command(program: &str, arguments: &[&str]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_compiler_flags_only_names_are_kept() {
+        for (flags, kept) in [
+            ("", "none"),
+            ("-C target-cpu=native", "-C target-cpu, without their values"),
+            (
+                "-Ctarget-cpu=native --remap-path-prefix=/home/arthur-dent=.",
+                "-Ctarget-cpu --remap-path-prefix, without their values",
+            ),
+            ("-L /home/arthur-dent/lib -L/opt/lib -C linker=/opt/ld", "-L -L -C linker, without their values"),
+        ] {
+            assert_eq!(flag_names(flags), kept);
+        }
+    }
+
+    #[test]
+    fn folders_are_named_by_a_neutral_word() {
+        let text = without_folders("in /a/b/src and /a/b, not /a/bc", Path::new("/a/b"));
+        assert_eq!(text, "in [checkout]/src and [checkout], not /a/bc");
+    }
 
     #[test]
     fn cpu_lists_are_counted() {

@@ -21,7 +21,7 @@ use wait_timeout::ChildExt;
 use crate::cell::Cell;
 use crate::counted::{Count, Counted};
 use crate::expression::Expression;
-use crate::machine::State;
+use crate::machine::{State, without_folders};
 use crate::plan::{Experiment, Plan};
 use crate::programs::LinkOrders;
 use crate::project::Project;
@@ -465,7 +465,9 @@ impl Session<'_> {
             file.read_to_end(&mut bytes)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
-        Ok(Ended { status, limit, output: text(&mut output)?, errors: text(&mut errors)? })
+        // Its last lines may come to stand in the record.
+        let errors = without_folders(&text(&mut errors)?, self.project.root());
+        Ok(Ended { status, limit, output: text(&mut output)?, errors })
     }
 
     fn headline(&self, record: &Record) -> Result<Option<f64>> {

@@ -110,6 +110,20 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
 }
 
 #[test]
+fn what_a_failed_program_says_names_no_folder_of_its_reader() {
+    let fake = Fake::new();
+    let root = fake.root().canonicalize().unwrap();
+    let said = format!("{} is missing, and so is /home/arthur-dent/.x", root.join("data").display());
+    fake.program("slow", &format!("echo '{said}' >&2; exit 1"));
+    let mut command = fake.measure(&["--effort", "test"]);
+    command.env("HOME", "/home/arthur-dent");
+    succeed(command);
+    let record = fake.record();
+    assert!(record.contains("[checkout]/data is missing, and so is [home]/.x"), "{record}");
+    assert!(!record.contains("arthur-dent"), "{record}");
+}
+
+#[test]
 fn what_is_unavailable_says_why_on_the_page() {
     let fake = Fake::new();
     fake.program(
