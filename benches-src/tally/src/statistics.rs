@@ -104,9 +104,13 @@ fn sorted(values: &[f64]) -> Vec<f64> {
 mod tests {
     use proptest::prelude::*;
     use rand::rngs::StdRng;
+    use rand::seq::SliceRandom;
     use rand::{RngExt, SeedableRng};
 
     use super::*;
+    use crate::expression::Expression;
+    use crate::record::Record;
+    use crate::record::tests::{cell, end, header, run};
 
     #[test]
     fn ranks_are_those_of_the_binomial_tables() {
@@ -217,23 +221,39 @@ mod tests {
         }
     }
 
+    /// A session that becomes slower by a twentieth of its beginning with every round, in which a takes half as long again as b.
+    fn drifting(rng: &mut StdRng, rounds: u32) -> Record {
+        let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+        for number in 0..rounds {
+            let drift = 1e6 * (1.0 + 0.05 * f64::from(number));
+            of_a.push(run(number, 0, (1.5 + 0.05 * normal(rng)) * drift));
+            of_b.push(run(number, 1, (1.0 + 0.03 * normal(rng)) * drift));
+        }
+        // Which runs belong together is said by their rounds alone.
+        of_b.shuffle(rng);
+        Record {
+            header: header(vec![cell("a", "free"), cell("b", "free")]),
+            runs: [of_a, of_b].concat(),
+            end: Some(end()),
+        }
+    }
+
     #[test]
     fn paired_ratios_cover_the_truth_though_the_session_drifts() {
         let mut rng = StdRng::seed_from_u64(21);
+        let ratio = Expression::parse("a / b").unwrap();
         for rounds in [6, 20] {
-            let covered = (0..2000).filter(|_| {
-                let session: Vec<f64> = (0..rounds)
-                    .map(|number| {
-                        let drift = 1.0 + 0.05 * f64::from(number);
-                        let (a, b) = (1.5 + 0.05 * normal(&mut rng), 1.0 + 0.03 * normal(&mut rng));
-                        (a * drift) / (b * drift)
-                    })
-                    .collect();
-                let (low, high) = estimate_ratio(&session).unwrap().interval.unwrap();
-                low <= 1.5 && 1.5 <= high
+            let sessions = (0..2000).map(|_| {
+                let measured = drifting(&mut rng, rounds).evaluate(&ratio).unwrap();
+                measured.unwrap().estimate.interval.unwrap()
             });
+            let intervals: Vec<(f64, f64)> = sessions.collect();
+            let covered = intervals.iter().filter(|(low, high)| *low <= 1.5 && 1.5 <= *high);
             let coverage = covered.count() as f64 / 2000.0;
             assert!((0.93..=0.98).contains(&coverage), "{rounds} rounds: {coverage}");
+            // Rounds that were confused with one another would spread as far as the session drifts.
+            let width = intervals.iter().map(|(low, high)| high - low).sum::<f64>() / 2000.0;
+            assert!(width < 0.25, "{rounds} rounds: {width}");
         }
     }
 
