@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -286,6 +286,16 @@ impl Record {
         Ok(Some(Self { header, runs, end }))
     }
 
+    /// Writes it as it would have been recorded.
+    pub fn write(&self, to: &mut impl Write) -> Result<()> {
+        let mut line = |line: Line| -> Result<()> { Ok(writeln!(to, "{}", serde_json::to_string(&line)?)?) };
+        line(Line::Header(Box::new(self.header.clone())))?;
+        for run in &self.runs {
+            line(Line::Run(Box::new(run.clone())))?;
+        }
+        line(Line::End(self.end.clone().context("the record is not complete")?))
+    }
+
     /// The rounds that were run to their end, by number, each with its runs by cell.
     pub fn complete_rounds(&self) -> Vec<(u32, Vec<&Run>)> {
         let mut rounds: BTreeMap<u32, Vec<Option<&Run>>> = BTreeMap::new();
@@ -398,7 +408,7 @@ impl Writer {
         std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0))?;
         if !line.ends_with(b"\n") {
             // Nothing but the end of its last line was cut off.
-            std::io::Write::write_all(&mut file, b"\n").with_context(|| cannot_write(&partial))?;
+            file.write_all(b"\n").with_context(|| cannot_write(&partial))?;
         }
         Ok(Self { file, partial, path: path.to_owned() })
     }
@@ -416,7 +426,6 @@ impl Writer {
     }
 
     fn line(&mut self, line: &Line) -> Result<()> {
-        use std::io::Write;
         let text = serde_json::to_string(line)? + "\n";
         self.file.write_all(text.as_bytes()).with_context(|| cannot_write(&self.partial))
     }

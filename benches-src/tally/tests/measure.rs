@@ -434,6 +434,63 @@ fn export_takes_what_is_allowed_and_refuses_what_is_private() {
 }
 
 #[test]
+fn an_export_is_of_one_machine_and_all_or_nothing() {
+    let second = PLAN.split("\n[[claim]]").next().unwrap().replace("\"pair\"", "\"other\"");
+    let fake = Fake::with_plan(&format!("{second}{PLAN}"));
+    succeed(fake.measure(&[]));
+    let (pair, other) = (fake.record(), fake.read("data/local/chapter/other.jsonl"));
+    let of_another = |record: &str| record.replacen("\"kernel\":\"", "\"kernel\":\"0.", 1);
+
+    fake.write("data/local/chapter/other.jsonl", &of_another(&other));
+    let said = fail(fake.tally(&["export", "a-machine"]));
+    assert!(
+        said.contains("local/chapter/pair.jsonl is of another machine") && said.contains("kernel; measure again"),
+        "{said}"
+    );
+    assert!(!fake.path("data/machines/a-machine").exists());
+
+    fake.write("data/local/chapter/other.jsonl", &other);
+    fake.write("data/machines/a-machine/chapter/pair.jsonl", &of_another(&pair));
+    let said = fail(fake.tally(&["export", "a-machine"]));
+    assert!(
+        said.contains("machines/a-machine/chapter/pair.jsonl is of another") && said.contains("use another name"),
+        "{said}"
+    );
+    assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), of_another(&pair));
+
+    // Nothing takes its place where something cannot be written.
+    std::fs::remove_dir_all(fake.path("data/machines/a-machine")).unwrap();
+    fake.write("data/machines/a-machine", "no folder");
+    assert!(fail(fake.tally(&["export", "a-machine"])).contains("nothing was exported"));
+    std::fs::remove_file(fake.path("data/machines/a-machine")).unwrap();
+    succeed(fake.tally(&["export", "a-machine"]));
+    assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), pair, "no byte is changed by the way");
+    let files = std::fs::read_dir(fake.path("data/machines/a-machine/chapter")).unwrap();
+    assert_eq!(files.count(), 2);
+}
+
+#[test]
+fn an_export_warns_of_what_is_stale_or_planned_no_more_and_is_of_one_format() {
+    let fake = Fake::new();
+    succeed(fake.measure(&[]));
+    let record = fake.record();
+    fake.write("data/machines/a-machine/chapter/gone.jsonl", &record);
+    let older = record.replacen("\"format\":2", "\"format\":1", 1);
+    fake.write("data/local/chapter/pair.jsonl", &older);
+    fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
+    let output = fake.tally(&["export", "a-machine"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    for warning in [
+        "local/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs; run: cargo tally measure pair",
+        "machines/a-machine/chapter/gone.jsonl is of no experiment of any plan any more",
+    ] {
+        assert!(said.contains(warning), "{said}");
+    }
+    assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), record, "samples in columns are format 2");
+}
+
+#[test]
 fn a_condition_of_glibc_is_a_variable_of_the_environment() {
     let plan = PLAN
         .replace(
