@@ -37,16 +37,19 @@ test('a second build measures nothing, and neither does one after a change of pr
   assert.match(page(site, 'method'), /A new sentence/);
 });
 
-test('a listing that was changed after measuring is boxed as stale', () => {
+test('a listing that was changed after measuring is boxed as stale, and so is every number and verdict that stands on it', () => {
   const listing = join(checkout, 'benches-src/switch-cost/src/bin/loop-socket.rs');
   const before = readFileSync(listing, 'utf8');
   writeFileSync(listing, `${before}// changed\n`);
-  const { status, output, site } = build(checkout, { effort: 'never' });
+  const { status, output, site } = build(checkout, { effort: 'never', show: 'reference' });
   const check = spawnSync('cargo', ['tally', 'check'], { cwd: checkout, encoding: 'utf8' });
   writeFileSync(listing, before);
   assert.equal(status, 0, output);
   assert.match(check.stderr, /was measured before these changed/);
   assert.match(page(site, 'switch-cost'), /<strong>stale<\/strong>.*loop-socket\.rs/);
+  assert.match(page(site, 'introduction'), /<a class="value" href="switch-cost\.html#socket"[^>]*>[^<]*<\/a>( <span class="interval">[^<]*<\/span>)? <a class="missing" href="switch-cost\.html#socket" title="[^"]*loop-socket[^"]*">stale<\/a>/);
+  assert.match(page(site, 'claims'), /<strong>[a-z ]+ \(stale\)<\/strong>/, 'a verdict in the ledger');
+  assert.match(page(site, 'switch-cost'), /<strong class="verdict">[a-z ]+ \(stale\)<\/strong>/, 'a verdict of a claim');
 });
 
 test('a directive that fails stops the build and names chapter and command', () => {

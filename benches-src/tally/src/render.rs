@@ -29,23 +29,40 @@ pub fn row_anchor(experiment: &Experiment, cell: &crate::cell::Cell) -> String {
     format!("{}-{}", experiment.name, identifier(&cell.to_string()))
 }
 
-/// A quantity or its box inside a sentence. `anchor` leads to where the number can be looked into.
-pub fn inline(measured: &Measured, expression: &Expression, anchor: &str, context: &str) -> String {
-    match measured {
-        Err(missing) => boxed_inline(missing),
-        Ok(quantity) => {
-            let shown = format::quantity(quantity);
-            let interval = shown
-                .beside()
-                .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
-            let title = format!("{expression}: {} rounds, {context}", quantity.estimate.rounds);
-            format!(
-                "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}",
-                html(&title),
-                html(&shown.value)
-            )
-        }
-    }
+/// A quantity or its box inside a sentence, leading to its experiment's table, where the number can be looked into.
+pub fn inline(
+    view: &View,
+    plan: &Plan,
+    experiment: &Experiment,
+    measured: &Measured,
+    expression: &Expression,
+) -> Result<String> {
+    let quantity = match measured {
+        Err(missing) => return Ok(boxed_inline(missing)),
+        Ok(quantity) => quantity,
+    };
+    let (anchor, shown) = (anchor(plan, experiment), format::quantity(quantity));
+    let interval = shown
+        .beside()
+        .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
+    let title = format!("{expression}: {} rounds, {}", quantity.estimate.rounds, context(view, plan, experiment)?);
+    let stale = stale(view, plan, experiment)?.map_or(String::new(), |note| format!(" {}", leading(&note, &anchor)));
+    Ok(format!(
+        "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}{stale}",
+        html(&title),
+        html(&shown.value)
+    ))
+}
+
+/// A word that must stand beside a number, leading to where the reason is said in full.
+fn leading(note: &Missing, anchor: &str) -> String {
+    format!("<a class=\"missing\" href=\"{anchor}\" title=\"{}\">{}</a>", html(&note.reason), html(note.word))
+}
+
+/// A quantity for a terminal, with the word that must stand beside it.
+pub fn in_words(view: &View, plan: &Plan, experiment: &Experiment, measured: &Measured) -> Result<String> {
+    let stale = stale(view, plan, experiment)?.filter(|_| measured.is_ok());
+    Ok(plain(measured) + &stale.map_or(String::new(), |note| format!(" ({})", note.word)))
 }
 
 /// A quantity for a terminal.
@@ -102,6 +119,14 @@ pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machi
     }
 }
 
+/// What must be said of a record of another listing or plan than the one that is shown; nothing of any other.
+pub fn stale(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Option<Missing>> {
+    Ok(match view.kept(plan, experiment)?.as_ref() {
+        Ok((_, aged @ Freshness::Stale(_))) => freshness(aged, experiment, &view.machine),
+        _ => None,
+    })
+}
+
 /// Text of a plan with its quantities filled in: what stands in braces is an expression.
 pub fn fill(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
     let mut filled = String::new();
@@ -131,10 +156,10 @@ fn filled_in(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form
     let own = experiment.answers(&expression).is_ok();
     let (plan, experiment) = if own { (plan, experiment) } else { view.plans.experiment_for(&expression)? };
     let measured = view.evaluate(plan, experiment, &expression)?;
-    Ok(match form {
-        Form::Page => inline(&measured, &expression, &anchor(plan, experiment), &context(view, plan, experiment)?),
-        Form::Text | Form::Json => plain(&measured),
-    })
+    match form {
+        Form::Page => inline(view, plan, experiment, &measured, &expression),
+        Form::Text | Form::Json => in_words(view, plan, experiment, &measured),
+    }
 }
 
 /// Where an experiment's table stands.

@@ -63,6 +63,26 @@ fn printed_forms() {
     insta::assert_snapshot!("csv", fake.read("book/src/generated/a-machine/chapter/pair.csv"));
 }
 
+#[test]
+fn a_number_of_another_listing_says_so_wherever_it_stands() {
+    let fake = recorded();
+    let print = |verb: &[&str], form: &str| fake.print(&[verb, &["--machine", "a-machine", "--form", form]].concat());
+    let verbs = [&["value", "slow[free]"][..], &["claim", "T1"], &["claim"]];
+    for verb in verbs {
+        assert!(!print(verb, "text").contains("stale") && !print(verb, "page").contains("stale"), "{verb:?}");
+    }
+    let listing = "benches-src/chapter/src/bin/slow.rs";
+    fake.write(listing, &(fake.read(listing) + "\n"));
+    for verb in verbs {
+        assert!(print(verb, "text").contains("(stale)"), "{verb:?}");
+        let page = print(verb, "page");
+        let marked = page.split("href=\"chapter.md#pair\" title=\"the numbers were measured before").nth(1);
+        assert!(marked.is_some_and(|rest| rest.split("</a>").next().unwrap().ends_with(">stale")), "{page}");
+    }
+    assert!(print(&["claim", "T1"], "page").contains("<p class=\"missing\"><strong>stale</strong>: "));
+    assert!(print(&["claim"], "page").contains("<strong>holds (stale)</strong>"));
+}
+
 /// The same record, but that each sample of `slow` took so many times as long.
 fn with_slow_times(record: &str, factor: f64) -> String {
     let mut changed = String::new();

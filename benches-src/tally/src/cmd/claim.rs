@@ -38,16 +38,17 @@ impl Claim {
             return match form {
                 Form::Page => judged.page(view),
                 Form::Text => judged.text(view),
-                Form::Json => Ok(judged.json().to_string() + "\n"),
+                Form::Json => Ok(judged.json(view)?.to_string() + "\n"),
             };
         }
         let judged =
             view.plans.claims().map(|(plan, claim)| Judged::new(view, plan, claim)).collect::<Result<Vec<_>>>()?;
         match form {
             Form::Page => ledger(view, &judged),
-            Form::Text => judged.iter().map(|judged| Ok(judged.line())).collect(),
+            Form::Text => judged.iter().map(|judged| judged.line(view)).collect(),
             Form::Json => {
-                Ok(serde_json::Value::from(judged.iter().map(Judged::json).collect::<Vec<_>>()).to_string() + "\n")
+                let judged: Vec<_> = judged.iter().map(|judged| judged.json(view)).collect::<Result<_>>()?;
+                Ok(serde_json::Value::from(judged).to_string() + "\n")
             }
         }
     }
@@ -94,6 +95,22 @@ impl<'a> Judged<'a> {
         worst(self.parts.iter().map(|part| part.verdict))
     }
 
+    /// What must be said of the records beneath it that are of other listings or plans than those shown, each once.
+    fn stale(&self, view: &View) -> Result<Vec<Missing>> {
+        let mut notes = Vec::new();
+        for part in &self.parts {
+            let note = render::stale(view, part.plan, part.experiment)?;
+            notes.extend(note.filter(|note| !notes.contains(note)));
+        }
+        Ok(notes)
+    }
+
+    /// The verdict as pages and terminals say it: that of other listings than those shown says so.
+    fn words(&self, view: &View) -> Result<String> {
+        let is_aged = self.verdict() != Verdict::NotMeasured && !self.stale(view)?.is_empty();
+        Ok(self.verdict().words().to_owned() + if is_aged { " (stale)" } else { "" })
+    }
+
     /// The concluding sentence. What could not be measured has no conclusion but says why.
     fn conclusion(&self, view: &View, form: Form) -> Result<String> {
         let sentences = &self.claim.conclusion;
@@ -116,7 +133,7 @@ impl<'a> Judged<'a> {
 
     fn page(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
-        let verdict = self.verdict().words();
+        let verdict = self.words(view)?;
         let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", class(self.verdict()), html(&self.claim.id));
         out += &format!(
             "<p class=\"sentence\"><strong>{}</strong> {} <cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
@@ -129,6 +146,7 @@ impl<'a> Judged<'a> {
         if let Some(note) = &self.claim.note {
             out += &format!("<p class=\"note\">{}</p>\n", html(note));
         }
+        out += &self.stale(view)?.iter().map(render::boxed).collect::<String>();
         let wide = render::wide("The parts of this claim");
         out += &format!(
             "{wide}<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
@@ -147,13 +165,13 @@ impl<'a> Judged<'a> {
     }
 
     fn text(&self, view: &View) -> Result<String> {
-        let mut out = self.line();
+        let mut out = self.line(view)?;
         for part in &self.parts {
             let (low, high) = part.expected.band;
             out += &format!(
                 "    {}: {} (published {}, agrees between {} and {}): {}\n",
                 part.part.name,
-                render::plain(&part.measured),
+                render::in_words(view, part.plan, part.experiment, &part.measured)?,
                 part.show(part.expected.published),
                 part.show(low),
                 part.show(high),
@@ -163,11 +181,11 @@ impl<'a> Judged<'a> {
         Ok(out + "    " + &self.conclusion(view, Form::Text)? + "\n")
     }
 
-    fn line(&self) -> String {
-        format!("{:4} {:13} {}\n", self.claim.id, self.verdict().words(), self.claim.sentence)
+    fn line(&self, view: &View) -> Result<String> {
+        Ok(format!("{:4} {:13} {}\n", self.claim.id, self.words(view)?, self.claim.sentence))
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn json(&self, view: &View) -> Result<serde_json::Value> {
         let part = |part: &JudgedPart| {
             serde_json::json!({
                 "name": part.part.name,
@@ -179,12 +197,13 @@ impl<'a> Judged<'a> {
                 "verdict": part.verdict.words(),
             })
         };
-        serde_json::json!({
+        Ok(serde_json::json!({
             "id": self.claim.id,
             "sentence": self.claim.sentence,
             "verdict": self.verdict().words(),
+            "stale": !self.stale(view)?.is_empty(),
             "parts": self.parts.iter().map(part).collect::<Vec<_>>(),
-        })
+        }))
     }
 }
 
@@ -199,9 +218,7 @@ impl JudgedPart<'_> {
 
     /// The number, leading to the table that it comes from.
     fn here(&self, view: &View) -> Result<String> {
-        let anchor = render::anchor(self.plan, self.experiment);
-        let context = render::context(view, self.plan, self.experiment)?;
-        Ok(render::inline(&self.measured, &self.quantity, &anchor, &context))
+        render::inline(view, self.plan, self.experiment, &self.measured, &self.quantity)
     }
 
     fn row(&self, view: &View) -> Result<String> {
@@ -305,7 +322,7 @@ fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
             html(&publication.title),
             published.join("<br>"),
             here.join("<br>"),
-            judged.verdict().words(),
+            judged.words(view)?,
         );
     }
     Ok(out + "</tbody>\n</table>\n</div>\n")

@@ -170,8 +170,14 @@ impl Limits {
         }
         let rows = rows(view, plan, experiment)?;
         Ok(match form {
-            Form::Page => page(&rows, &render::context(view, plan, experiment)?),
-            Form::Text => rows.iter().map(text).collect(),
+            Form::Page => {
+                let stale = render::stale(view, plan, experiment)?.map_or(String::new(), |note| render::boxed(&note));
+                page(&rows, &render::context(view, plan, experiment)?, &stale)
+            }
+            Form::Text => {
+                let stale = render::stale(view, plan, experiment)?.map_or(String::new(), |note| format!("({note})\n"));
+                stale + &rows.iter().map(text).collect::<String>()
+            }
             Form::Json => serde_json::Value::from(rows.iter().map(object).collect::<Vec<_>>()).to_string() + "\n",
         })
     }
@@ -226,11 +232,11 @@ fn exact(measured: &Measured) -> String {
     }
 }
 
-fn page(rows: &[Row], context: &str) -> String {
+fn page(rows: &[Row], context: &str, stale: &str) -> String {
     let heads: String = UNITS.iter().map(|(_, name)| format!("<th scope=\"col\">{}</th>", html(name))).collect();
     let wide = render::wide("Limits");
     let mut out = format!(
-        "<div class=\"figure table\" id=\"the-limits\">\n{wide}<table>\n<caption><span>Each limit and the \
+        "<div class=\"figure table\" id=\"the-limits\">\n{stale}{wide}<table>\n<caption><span>Each limit and the \
          number of units at which it would stop; the lowest of a column is marked. {}.</span></caption>\n<thead>\n<tr>\
          <th scope=\"col\">limit</th><th scope=\"col\">value</th>{heads}</tr>\n</thead>\n<tbody>\n",
         html(context)

@@ -57,11 +57,8 @@ impl Value {
         let (plan, experiment) = self.answered_by(&view.plans)?;
         let measured = view.evaluate(plan, experiment, &expression)?;
         Ok(match form {
-            Form::Text => format!("{}\n", render::plain(&measured)),
-            Form::Page => {
-                let context = render::context(view, plan, experiment)?;
-                render::inline(&measured, &expression, &render::anchor(plan, experiment), &context) + "\n"
-            }
+            Form::Text => render::in_words(view, plan, experiment, &measured)? + "\n",
+            Form::Page => render::inline(view, plan, experiment, &measured, &expression)? + "\n",
             Form::Json => {
                 let kept = view.kept(plan, experiment)?;
                 let state = render::state_word(&kept);

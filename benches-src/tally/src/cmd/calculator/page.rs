@@ -188,8 +188,8 @@ impl Printer<'_> {
                 let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
                 let context = render::context(self.view, plan, experiment)?;
                 let number = |who| -> Result<String> {
-                    let anchor = render::anchor(plan, experiment);
-                    Ok(render::inline(&option.measured(self.view, who)?, &option.quantity(who)?, &anchor, &context))
+                    let measured = option.measured(self.view, who)?;
+                    render::inline(self.view, plan, experiment, &measured, &option.quantity(who)?)
                 };
                 out += &format!(
                     "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span class=\"legend\">{}</span></td></tr>\n",

@@ -123,7 +123,7 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
         format!("{}: agrees between {}", part.part.name, format::range(&part.show(low), &part.show(high)))
     };
     let agrees = judged.parts.iter().map(band).collect();
-    Ok(OnMachine { verdict: judged.verdict(), numbers, agrees, parts: judged.json()["parts"].take(), freshness })
+    Ok(OnMachine { verdict: judged.verdict(), numbers, agrees, parts: judged.json(view)?["parts"].take(), freshness })
 }
 
 fn age(freshness: &Freshness) -> u8 {
