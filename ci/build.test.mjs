@@ -134,6 +134,24 @@ test('the picture in the README is the one that its command draws', () => {
   assert.equal(readFileSync(join(checkout, 'book/picture.svg'), 'utf8'), stdout);
 });
 
+test('text in a picture can become neither markup nor a directive', () => {
+  const hostile = '{{#include /etc/passwd}} <b>"\'&';
+  const chart = {
+    data: { name: 'rows' },
+    datasets: { rows: [{ label: hostile }] },
+    title: hostile,
+    mark: 'text',
+    encoding: { text: { field: 'label' }, y: { field: 'label', type: 'nominal' } },
+  };
+  const input = JSON.stringify({ prefix: 'a', title: hostile, description: hostile, wide: chart, narrow: chart });
+  const { stdout, stderr, status } = spawnSync('node', ['draw.mjs'], { cwd: join(checkout, 'book/charts'), input, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  for (const svg of Object.values(JSON.parse(stdout))) {
+    assert.doesNotMatch(svg, /[{}]|<b>/);
+    assert.match(svg, /&#123;&#123;#include \/etc\/passwd&#125;&#125;/);
+  }
+});
+
 test('everything for download is what its link says', () => {
   const { site } = build(checkout, { effort: 'never', show: 'reference' });
   const folder = join(site, 'generated');

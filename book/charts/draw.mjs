@@ -7,7 +7,8 @@ import * as vegaLite from 'vega-lite';
 
 const request = JSON.parse(readFileSync(0, 'utf8'));
 
-const escaped = (text) => text.replace(/[<>&"']/g, (character) => `&#${character.codePointAt(0)};`);
+const entity = (character) => `&#${character.codePointAt(0)};`;
+const escaped = (text) => text.replace(/[<>&"']/g, entity);
 
 // Nothing can measure text here, and Vega's own guess is that a character is 0.8 of its font's size wide. In the fonts of these pages it is about
 // half, so that a picture had much room for nothing, and shrank with it on a phone. This is enough for a wide font too.
@@ -30,7 +31,9 @@ async function draw(spec, part) {
     .replace(/url\(#/g, `url(#${prefix}-`)
     .replace(/<svg /, `<svg role="img" aria-labelledby="${prefix}-title ${prefix}-desc" `)
     .replace(/<svg [^>]*>/, (tag) => tag + titles)
-    .replace(/\s*\n\s*/g, ' ');
+    .replace(/\s*\n\s*/g, ' ')
+    // What stands in a picture comes from records as well: in braces it would be a directive of mdBook's.
+    .replace(/[{}]/g, entity);
 }
 
 const drawn = { wide: await draw(request.wide, 'wide'), narrow: await draw(request.narrow, 'narrow') };

@@ -139,7 +139,7 @@ impl<'a> Judged<'a> {
             "<p class=\"sentence\"><strong>{}</strong> {} <cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
             html(&self.claim.id),
             sentence(self.claim, publication),
-            publication.url,
+            html(&publication.url),
             html(&publication.title),
             html(&publication.date)
         );
@@ -318,7 +318,7 @@ fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
             class(judged.verdict()),
             claim_link(judged.chapter, judged.claim),
             sentence(judged.claim, publication),
-            publication.url,
+            html(&publication.url),
             html(&publication.title),
             published.join("<br>"),
             here.join("<br>"),
