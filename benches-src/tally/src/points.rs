@@ -9,12 +9,12 @@ use crate::cell::{Cell, plain};
 use crate::cmd::table::Row;
 use crate::escape::html;
 use crate::expression::Expression;
-use crate::format::Scale;
+use crate::format::{self, Scale};
 use crate::frame::shared_parameters;
 use crate::measures::scale_of;
 use crate::plan::{Experiment, Parts, Plan};
 use crate::project::Machine;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Unit};
 use crate::record::Record;
 use crate::sources::Freshness;
 use crate::statistics::Estimate;
@@ -46,10 +46,17 @@ pub struct Source<'a> {
     pub rows: &'a [Row],
 }
 
-/// A median with its interval, on a scale.
+/// A median with its interval, on a scale. Where there is no interval, it has no ends: the median's place would say that it is narrow.
 fn marks(estimate: Estimate, scale: Scale) -> Value {
-    let (low, high) = estimate.interval.unwrap_or((estimate.median, estimate.median));
-    json!({ "median": estimate.median / scale.size, "low": low / scale.size, "high": high / scale.size })
+    let (low, high) = estimate.interval.map(|(low, high)| (low / scale.size, high / scale.size)).unzip();
+    with(json!({ "median": estimate.median / scale.size, "low": low, "high": high }), words(estimate, scale))
+}
+
+/// The same as a reader is told it: the number with its unit, and its interval or that there is none.
+fn words(estimate: Estimate, scale: Scale) -> Value {
+    let shown = format::on_scale(&Quantity { unit: Unit::Count, estimate, floor: Some(0.0) }, scale);
+    let said = format!("{} {}", shown.value, scale.name);
+    json!({ "said": said.trim_end(), "interval": shown.interval_or_none() })
 }
 
 /// `row` with the fields of `more`.
@@ -283,14 +290,16 @@ impl Source<'_> {
             let estimate = quantity.estimate;
             let (is_whole, is_rest) = (index + 1 == measured.len(), index + 2 == measured.len());
             let start = if is_whole { 0.0 } else { from };
-            let (low, high) = estimate.interval.unwrap_or((estimate.median, estimate.median));
+            let (low, high) =
+                estimate.interval.map(|(low, high)| ((start + low) / scale.size, (start + high) / scale.size)).unzip();
             let label = parts.name.as_ref().map_or((*name).to_owned(), |whole| format!("{whole}: {name}"));
-            rows.push(json!({
+            let own = json!({
                 "label": label, "part": name, "kind": if is_rest { json!("baseline") } else { kind.clone() },
                 "rank": 1, "named": true,
                 "from": start / scale.size, "to": (start + estimate.median) / scale.size,
-                "low": (start + low) / scale.size, "high": (start + high) / scale.size,
-            }));
+                "low": low, "high": high,
+            });
+            rows.push(with(own, words(estimate, scale)));
             from += estimate.median;
         }
         Ok(rows)
@@ -305,16 +314,19 @@ impl Source<'_> {
         for row in rows {
             let (Ok(whole), Some(Ok(beyond))) = (&row.main, &row.beyond) else { continue };
             let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
-            let (whole, beyond) = (whole.estimate, beyond.estimate.median);
+            let (whole, beyond) = (whole.estimate, beyond.estimate);
             let interval = marks(whole, scale);
-            let part = |part: &str, rank: u32, from: f64, to: f64| {
-                json!({
+            let part = |part: &str, rank: u32, from: f64, own: Estimate| {
+                let to = from + own.median;
+                let row = json!({
                     "label": label, "kind": self.kind(&row.cell), "part": part, "rank": rank, "named": rank == 0,
                     "from": from / scale.size, "to": to / scale.size, "low": interval["low"], "high": interval["high"],
-                })
+                });
+                with(row, words(own, scale))
             };
-            points.push(part("input and output", 0, 0.0, whole.median - beyond));
-            points.push(part("beyond it", 1, whole.median - beyond, whole.median));
+            let rest = Estimate { median: whole.median - beyond.median, interval: None, rounds: whole.rounds };
+            points.push(part("input and output", 0, 0.0, rest));
+            points.push(part("beyond it", 1, rest.median, beyond));
         }
         let parts = [
             "Grey: what the baseline does as well, on the same CPUs.",
@@ -347,7 +359,8 @@ fn set_names_apart(points: &mut [Value], end: &str) -> f64 {
     // About the height of a sweep's plot, and of a name.
     const PLOT: f64 = 300.0;
     const NAME: f64 = 14.0;
-    let logarithm = |point: &Value, field: &str| point[field].as_f64().unwrap_or(1.0).ln();
+    // Without an interval it is as high as its median.
+    let logarithm = |point: &Value, field: &str| point[field].as_f64().or(point["median"].as_f64()).unwrap_or(1.0).ln();
     let lowest = points.iter().map(|point| logarithm(point, "low")).fold(f64::INFINITY, f64::min);
     let highest = points.iter().map(|point| logarithm(point, "high")).fold(f64::NEG_INFINITY, f64::max);
     let height = |point: &Value| PLOT * (logarithm(point, "median") - lowest) / (highest - lowest).max(0.1);
@@ -398,6 +411,20 @@ mod tests {
         };
         let rows = [own("a", 1, 2), own("a", 1, 8), own("b", 5, 2), own("b", 5, 8), row(8)];
         assert_eq!(swept_parameter(&rows).as_deref(), Some("hops"), "bytes only tell the programs apart");
+    }
+
+    #[test]
+    fn what_has_no_interval_has_no_ends_of_one() {
+        let scale = Scale::of(Unit::Nanoseconds, 4921.0);
+        let estimate = Estimate { median: 4921.0, interval: None, rounds: 3 };
+        let expected =
+            json!({ "median": 4.921, "low": null, "high": null, "said": "4.92 µs", "interval": "no interval" });
+        assert_eq!(marks(estimate, scale), expected);
+        let known = marks(Estimate { interval: Some((4880.0, 4970.0)), ..estimate }, scale);
+        assert_eq!(
+            (&known["low"], &known["high"], &known["interval"]),
+            (&json!(4.88), &json!(4.97), &json!("4.88–4.97"))
+        );
     }
 
     #[test]
