@@ -109,7 +109,7 @@ test('a live chart is drawn from our own copy of Vega, and only when somebody as
       await figure.locator('.vega-embed svg.marks').waitFor();
       assert.equal(await figure.locator('.picture').first().isVisible(), false, id);
       assert.ok((await wider(page)) <= 0, `${id}: ${await wider(page)} px too wide on ${width}`);
-      assert.match(await figure.locator('[role="graphics-document"]').getAttribute('aria-label'), /The table after the figure/, id);
+      assert.match(await figure.locator('[role="graphics-document"]').getAttribute('aria-label'), /The table in the chapter switch-cost has every number/, id);
       assert.ok(await figure.evaluate((figure) => figure.contains(document.activeElement)), `${id}: whoever came by key is sent elsewhere`);
       // A phone has no pointer to hover with.
       if (width < 1000) continue;

@@ -93,7 +93,11 @@ impl Chart {
     fn request(&self, view: &View, plan: &Plan, experiment: &Experiment, points: &Points) -> Result<Request> {
         let titles = [("$axis", points.axis.as_str()), ("$x", points.x.as_str())];
         let spoken = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Text)?;
-        let description = format!("{spoken} The table after the figure has every number.");
+        let chapter = &plan.chapter;
+        let description = match self.standalone {
+            true => spoken,
+            false => format!("{spoken} The table in the chapter {chapter} has every number."),
+        };
         let specification = |name: &str| -> Result<serde_json::Value> {
             let mut specification = charts::specification(&view.project, name, &points.rows, &titles)?;
             // What the file itself says there is for who edits it; a live chart is read aloud by this, as the picture is.
