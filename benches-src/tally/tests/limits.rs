@@ -146,4 +146,6 @@ fn what_a_program_uses_of_what_its_chapter_shares_makes_its_records_stale() {
     assert!(!page().contains("<strong>stale</strong>"), "{}", page());
     fake.write("benches-src/chapter/src/climb.rs", "// Another way.\n");
     assert!(page().contains("<strong>stale</strong>") && page().contains("chapter/src/climb.rs"), "{}", page());
+    let listing = fake.print(&["list", "machine-limits", "--form", "page"]);
+    assert!(listing.contains("<strong>stale</strong>") && listing.contains("chapter/src/climb.rs"), "{listing}");
 }

@@ -162,8 +162,7 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
     for (plan, experiment) in experiments {
         // Only what concerns this listing: a change in a rival is said at the rival.
         if let Some((_, Freshness::Stale(what))) = view.header_on(&view.machine, plan, experiment)? {
-            let concerns =
-                what.iter().filter(|file| **file == listing || !file.ends_with(".rs") || file.ends_with("lib.rs"));
+            let concerns = what.iter().filter(|file| **file == listing || !file.contains("/src/bin/"));
             let concerns: Vec<String> = concerns.cloned().collect();
             if !concerns.is_empty()
                 && let Some(note) = render::freshness(&Freshness::Stale(concerns), experiment, &view.machine)
