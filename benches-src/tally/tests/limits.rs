@@ -83,7 +83,13 @@ fn the_limits_say_which_binds_first_and_how_to_raise_it() {
     assert!(text.contains("/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/../../pids.max"), "{text}");
     assert!(text.contains("threads of a user                        unlimited"), "{text}");
 
+    assert!(text.contains("\nAs they were measured: this machine, 2"), "a record's limits are not of now: {text}");
+    assert!(text.ends_with("\nTo measure them again: cargo tally measure ceilings --again\n"), "{text}");
+
     let page = fake.print(&["limits", "--form", "page"]);
+    assert!(
+        page.contains("To measure them again: <code class=\"command\">cargo tally measure ceilings --again</code>")
+    );
     assert!(page.contains("<td>32,768</td><td>32,430</td>"), "{page}");
     assert!(page.contains("<td><strong>10,800 ← first</strong></td>"), "{page}");
     assert!(page.contains("<td>24.0 GiB</td>"), "{page}");

@@ -8,6 +8,7 @@ use crate::escape::html;
 use crate::expression::Expression;
 use crate::format;
 use crate::plan::{Experiment, Plan};
+use crate::project::Machine;
 use crate::quantity::{Measured, Unit};
 use crate::render::{self, Form};
 use crate::view::View;
@@ -19,6 +20,9 @@ pub struct Limits {}
 /// The experiment whose record says what the limits are. That record has for each limit what it implies, so
 /// that nothing is computed here.
 const EXPERIMENT: &str = "ceilings";
+
+/// Limits are read when they are measured and never when they are printed.
+const AGAIN: &str = "cargo tally measure ceilings --again";
 
 /// The units that limits are ceilings of: what their measures are called, and what a reader calls them.
 const UNITS: [(&str, &str); 5] = [
@@ -172,14 +176,24 @@ impl Limits {
         Ok(match form {
             Form::Page => {
                 let stale = render::stale(view, plan, experiment)?.map_or(String::new(), |note| render::boxed(&note));
-                page(&rows, &render::context(view, plan, experiment)?, &stale)
+                page(&rows, &render::context(view, plan, experiment)?, &stale, again(view))
             }
             Form::Text => {
                 let stale = render::stale(view, plan, experiment)?.map_or(String::new(), |note| format!("({note})\n"));
-                stale + &rows.iter().map(text).collect::<String>()
+                let rows: String = rows.iter().map(text).collect();
+                let context = render::context(view, plan, experiment)?;
+                format!("{stale}{rows}\nAs they were measured: {context}.\n{}: {AGAIN}\n", again(view))
             }
             Form::Json => serde_json::Value::from(rows.iter().map(object).collect::<Vec<_>>()).to_string() + "\n",
         })
+    }
+}
+
+/// What the command does that measures them.
+fn again(view: &View) -> &'static str {
+    match view.machine {
+        Machine::Local => "To measure them again",
+        Machine::Exported(_) => "To measure those of your own machine",
     }
 }
 
@@ -232,12 +246,12 @@ fn exact(measured: &Measured) -> String {
     }
 }
 
-fn page(rows: &[Row], context: &str, stale: &str) -> String {
+fn page(rows: &[Row], context: &str, stale: &str, again: &str) -> String {
     let heads: String = UNITS.iter().map(|(_, name)| format!("<th scope=\"col\">{}</th>", html(name))).collect();
     let wide = render::wide("Limits");
     let mut out = format!(
         "<div class=\"figure table\" id=\"the-limits\">\n{stale}{wide}<table>\n<caption><span>Each limit and the \
-         number of units at which it would stop; the lowest of a column is marked. {}.</span></caption>\n<thead>\n<tr>\
+         number of units at which it would stop; the lowest of a column is marked. As they were measured: {}.</span></caption>\n<thead>\n<tr>\
          <th scope=\"col\">limit</th><th scope=\"col\">value</th>{heads}</tr>\n</thead>\n<tbody>\n",
         html(context)
     );
@@ -267,7 +281,8 @@ fn page(rows: &[Row], context: &str, stale: &str) -> String {
          500,000 threads; what a command sets lasts until the next start of the machine, or of the shell.</p>\n<ul>\n{}</ul>\n</details>\n",
         raise.collect::<String>()
     );
-    out + "<p class=\"small\"><code class=\"command\">cargo tally limits</code></p>\n</div>\n"
+    let commands = ["cargo tally limits", AGAIN].map(|command| format!("<code class=\"command\">{command}</code>"));
+    out + &format!("<p class=\"small\">{} · {again}: {}</p>\n</div>\n", commands[0], commands[1])
 }
 
 fn cell(ceiling: &Option<Measured>, first: bool) -> String {
