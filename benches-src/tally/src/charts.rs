@@ -1,9 +1,9 @@
 //! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
 //! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -85,8 +85,17 @@ fn set_titles(value: &mut Value, titles: &[(&str, &str)]) {
     }
 }
 
+/// What to do where the packages that draw are not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packages {
+    /// To fetch them.
+    Fetch,
+    /// To draw nothing: a build has tried to fetch them once, and every chart of it would try again.
+    AsTheyAre,
+}
+
 /// Draws, or finds what was drawn before.
-pub fn draw(project: &Project, request: &Request) -> Result<Drawn> {
+pub fn draw(project: &Project, request: &Request, packages: Packages) -> Result<Drawn> {
     let folder = project.charts();
     let asked = serde_json::to_string(request)?;
     let mut all = asked.clone();
@@ -97,7 +106,10 @@ pub fn draw(project: &Project, request: &Request) -> Result<Drawn> {
     if let Some(drawn) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
         return Ok(drawn);
     }
-    fetch_packages(project)?;
+    match packages {
+        Packages::Fetch => fetch_packages(project)?,
+        Packages::AsTheyAre => ensure!(are_fetched(project)?, "the packages that draw charts are not there. {CURE}"),
+    }
     let drawn: Drawn = serde_json::from_str(&node(&folder, &asked)?)?;
     fs::create_dir_all(project.drawn())?;
     // Written beside and moved, since builds may run side by side.
@@ -136,7 +148,7 @@ fn node(folder: &Path, request: &str) -> Result<String> {
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         eprintln!("tally: draw.mjs failed:\n{}", said.trim());
-        bail!("draw.mjs failed: {}", reason(&said, folder));
+        bail!("draw.mjs failed: {}", with_cure(reason(&said, folder)));
     }
     Ok(String::from_utf8(output.stdout)?)
 }
@@ -146,6 +158,14 @@ fn reason(said: &str, folder: &Path) -> String {
     let line = said.lines().find(|line| line.contains("Error")).or(said.lines().next()).unwrap_or("without a word");
     line.trim().replace(&*folder.to_string_lossy(), "book/charts")
 }
+
+/// A package that cannot be found may be one of many that were deleted, while what says that all were fetched is still there.
+fn with_cure(reason: String) -> String {
+    if reason.contains("Cannot find") { format!("{reason}. {CURE}") } else { reason }
+}
+
+/// What helps where packages are missing.
+const CURE: &str = "Delete book/charts/node_modules and build again, with access to the npm registry";
 
 /// Why pages may have no pictures.
 pub const NO_NODE: &str =
@@ -172,28 +192,56 @@ pub fn copy_vega(project: &Project) -> Result<()> {
     Ok(())
 }
 
+/// Where it is noted which packages were fetched.
+fn stamp(project: &Project) -> PathBuf {
+    project.charts().join("node_modules/.fetched")
+}
+
+/// What is noted there when the locked packages were.
+fn wanted(project: &Project) -> Result<String> {
+    let lock = fs::read(project.charts().join("package-lock.json"));
+    Ok(hash(&lock.context("cannot read book/charts/package-lock.json")?))
+}
+
+fn are_fetched(project: &Project) -> Result<bool> {
+    let wanted = wanted(project)?;
+    Ok(fs::read_to_string(stamp(project)).is_ok_and(|fetched| fetched == wanted))
+}
+
+/// One process at a time: npm begins by deleting what another may just have fetched.
+fn one_at_a_time(project: &Project) -> Result<File> {
+    let path = project.drawn().join("packages.lock");
+    fs::create_dir_all(project.drawn()).with_context(|| format!("cannot make {}", project.drawn().display()))?;
+    let file = File::create(&path).with_context(|| format!("cannot open {}", path.display()))?;
+    file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    Ok(file)
+}
+
 /// Makes sure that the locked npm packages are there.
 pub fn fetch_packages(project: &Project) -> Result<()> {
-    let folder = project.charts();
-    let lock = fs::read(folder.join("package-lock.json")).context("cannot read book/charts/package-lock.json")?;
-    let stamp = folder.join("node_modules/.fetched");
-    let wanted = hash(&lock);
-    if fs::read_to_string(&stamp).is_ok_and(|fetched| fetched == wanted) {
+    if are_fetched(project)? {
         return Ok(());
     }
+    let _alone = one_at_a_time(project)?;
+    if are_fetched(project)? {
+        // By the process that this one waited for.
+        return Ok(());
+    }
+    // What npm leaves half done must not look as if it were whole.
+    let _ = fs::remove_file(stamp(project));
     if Command::new("node").arg("--version").output().is_err() {
         bail!(NO_NODE);
     }
     eprintln!("tally: fetching the packages that draw charts");
     let output = Command::new("npm")
         .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
-        .current_dir(&folder)
+        .current_dir(project.charts())
         .output()
         .context("npm was not found; it comes with Node.js")?;
     if !output.status.success() {
-        bail!("npm ci failed in book/charts: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!("npm ci failed in book/charts: {}. {CURE}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    fs::write(stamp, wanted)?;
+    fs::write(stamp(project), wanted(project)?)?;
     Ok(())
 }
 
@@ -209,6 +257,8 @@ mod tests {
         let missing = "node:internal/modules:1\n  throw\nError: Cannot find package 'vega' from /home/somebody/book/charts/draw.mjs\n    at a\n";
         assert_eq!(reason(missing, folder), "Error: Cannot find package 'vega' from book/charts/draw.mjs");
         assert_eq!(reason("", folder), "without a word");
+        assert!(with_cure(reason(missing, folder)).ends_with(CURE), "a package is missing");
+        assert_eq!(with_cure("Error: invalid".to_owned()), "Error: invalid");
     }
 
     #[test]

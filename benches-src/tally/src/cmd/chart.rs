@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
-use crate::charts::{self, Request};
+use crate::charts::{self, Packages, Request};
 use crate::cmd::table::{self, Row};
 use crate::downloads::{self, SmallPrint};
 use crate::escape::identifier;
@@ -77,7 +77,7 @@ impl Chart {
         let rows = Row::all(experiment, record)?;
         let points = self.shape.points(&Source { view, plan, experiment, record, rows: &rows })?;
         if self.standalone {
-            let drawn = charts::draw(&view.project, &self.request(view, plan, experiment, &points)?)?;
+            let drawn = charts::draw(&view.project, &self.request(view, plan, experiment, &points)?, packages(view))?;
             return charts::standalone(&view.project, &drawn.wide);
         }
         if form != Form::Page {
@@ -154,7 +154,7 @@ impl Chart {
     ) -> Result<String> {
         let name = self.shape.name();
         let request = self.request(view, plan, experiment, points)?;
-        let pictures = match charts::draw(&view.project, &request) {
+        let pictures = match charts::draw(&view.project, &request, packages(view)) {
             Ok(drawn) => format!(
                 "<div class=\"picture wide-only\">{}</div>\n<div class=\"picture narrow-only\">{}</div>\n",
                 drawn.wide, drawn.narrow
@@ -191,6 +191,11 @@ impl Chart {
             request.prefix, points.legend
         ))
     }
+}
+
+/// A build fetches them before its first page.
+fn packages(view: &View) -> Packages {
+    if view.page.is_some() { Packages::AsTheyAre } else { Packages::Fetch }
 }
 
 /// What was counted by a tool is exact, and a table says it.
