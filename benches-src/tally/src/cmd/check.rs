@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use clap::{Args, Parser};
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::calculator::Calculator;
 use crate::cmd::limits;
@@ -112,17 +112,37 @@ fn directives(view: &View) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// No page has a time typed by hand: a number with its unit comes from a record, or stands in quotation marks with its source.
+/// No page has a time, a share or a factor typed by hand: a number with its unit comes from a record, or stands in quotation marks with its
+/// source.
 fn typed_figures(view: &View) -> Result<Vec<String>> {
-    let quoted = Regex::new(r#"<!--.*?-->|"[^"]*"|`[^`]*`"#)?;
-    let figure = Regex::new(r"[0-9][0-9.,]* ?(ns|µs|us|ms)\b")?;
     let mut wrong = Vec::new();
     for (path, text) in pages(view)? {
-        for (number, line) in quoted.replace_all(&text, "").lines().enumerate() {
-            if let Some(found) = figure.find(line) {
-                wrong.push(format!("book/src/{path}, near line {}: {:?} is typed by hand", number + 1, found.as_str()));
-            }
+        wrong.extend(typed(&text)?.into_iter().map(|(line, what)| format!("book/src/{path}, line {line}: {what}")));
+    }
+    Ok(wrong)
+}
+
+/// What is wrong in a page's text, each with its line. Sizes may be typed: in this book they are settings, such as how long a message is. So
+/// may be the 95 % of every interval, and shares that are tolerances, which stand after "within" or "±".
+fn typed(text: &str) -> Result<Vec<(usize, String)>> {
+    let code = Regex::new(r"(?ms)^```.*?^```|<!--.*?-->")?;
+    let quoted = Regex::new(r#""[^"]*"|`[^`]*`|\b95 ?%|(within\s+|±)[0-9.]+ ?%"#)?;
+    let figure = Regex::new(r"[0-9][0-9.,]*( ?(ns|µs|us|ms)\b| (s|times)\b| ?%)")?;
+    // What is left out leaves its lines, so that those after it keep their numbers.
+    let lines_of = |found: &Captures| "\n".repeat(found[0].matches('\n').count());
+    let (mut wrong, mut line) = (Vec::new(), 1);
+    // A quotation that is never closed would hide what follows it, and show what is quoted after it.
+    for paragraph in code.replace_all(text, lines_of).split("\n\n") {
+        let prose = quoted.replace_all(paragraph, lines_of);
+        if prose.contains('"') {
+            wrong.push((line, "a quotation mark has no second one in its paragraph".to_owned()));
         }
+        for (number, words) in prose.lines().enumerate() {
+            wrong.extend(
+                figure.find(words).map(|found| (line + number, format!("{:?} is typed by hand", found.as_str()))),
+            );
+        }
+        line += paragraph.matches('\n').count() + 2;
     }
     Ok(wrong)
 }
@@ -251,6 +271,20 @@ fn smuggled(path: &Path, place: &str) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_are_found_where_they_are_neither_quoted_nor_settings() {
+        for (text, lines) in [
+            ("# A\n\nIt takes 4.9 µs.", &[3][..]),
+            ("It takes 2 s,\n17 % more, 3.5 times as long", &[1, 2]),
+            ("\"It takes\n2 s\", `sleep 2 s`, its 95 % interval, within\n2 %, ±5 % and 64 bytes of the 1990s", &[]),
+            ("```sh\nsleep 1 s\n\n```\n<!-- cmdrun tally value \"a[free]\" -->\nIt takes 1 s", &[6]),
+            ("An inch is 1\".\n\n\"It takes 2 s\", and 3 s", &[1, 3]),
+        ] {
+            let found: Vec<usize> = typed(text).unwrap().into_iter().map(|(line, _)| line).collect();
+            assert_eq!(found, lines, "{text}");
+        }
+    }
 
     #[test]
     fn quoted_words_stay_together() {
