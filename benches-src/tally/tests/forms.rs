@@ -83,6 +83,19 @@ fn a_number_of_another_listing_says_so_wherever_it_stands() {
     assert!(print(&["claim"], "page").contains("<strong>holds (stale)</strong>"));
 }
 
+#[test]
+fn a_published_figure_of_another_unit_is_refused() {
+    let published = "data/published/elsewhere.toml";
+    for (unit, is_refused) in [("ratio", false), ("count", false), ("ns", true), ("b", true)] {
+        let fake = recorded();
+        fake.write(published, &fake.read(published).replace("\"ratio\"", &format!("{unit:?}")));
+        let printed = fake.tally(&["claim", "T1", "--machine", "a-machine"]).output().unwrap();
+        assert_eq!(!printed.status.success(), is_refused, "{unit}");
+        let said = String::from_utf8_lossy(&printed.stderr).contains("measured as Ratio");
+        assert_eq!(said, is_refused, "{unit}");
+    }
+}
+
 /// The same record, but that each sample of `slow` took so many times as long.
 fn with_slow_times(record: &str, factor: f64) -> String {
     let mut changed = String::new();

@@ -252,7 +252,8 @@ impl JudgedPart<'_> {
 fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a Part) -> Result<JudgedPart<'a>> {
     ensure!(part.agreement >= 1.0, "part {:?}: agreement is a factor of 1 (exactly) or above", part.name);
     let quantity = Expression::parse(&part.quantity)?;
-    let (published, published_unit) = evaluate_published(&Expression::parse(&part.published)?, &view.published)?;
+    let figure = Expression::parse(&part.published)?;
+    let (published, published_unit) = evaluate_published(&figure, &view.published)?;
     let no_effect = match &part.no_effect {
         None => NoEffect::IsClaimed,
         Some(text) => match Expression::parse(text)? {
@@ -269,6 +270,11 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
     };
     experiment.answers(&quantity).with_context(|| format!("part {:?}", part.name))?;
     let measured = view.evaluate(plan, experiment, &quantity)?;
+    if let Ok(Quantity { unit, .. }) = &measured {
+        // A plain number of the plan is in whatever is measured.
+        let are_alike = figure.leaves().is_empty() || are_alike(published_unit, *unit);
+        ensure!(are_alike, "part {:?}: published as {published_unit:?}, measured as {unit:?}", part.name);
+    }
     let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
     let verdict = verdict(&measured, &expected);
     Ok(JudgedPart { part, plan, experiment, quantity, measured, expected, published_unit, verdict })
@@ -283,6 +289,12 @@ fn no_effect_published(view: &View, part: &Part) -> Result<f64> {
         )
     })?;
     Ok(evaluate_published(&Expression::parse(text)?, &view.published)?.0)
+}
+
+/// Whether numbers of these units may be compared. Counts and ratios are both plain numbers.
+fn are_alike(a: Unit, b: Unit) -> bool {
+    let is_plain = |unit| matches!(unit, Unit::Count | Unit::Ratio);
+    a == b || is_plain(a) && is_plain(b)
 }
 
 /// In quotation marks where it is somebody else's, word for word.
