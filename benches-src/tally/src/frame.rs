@@ -125,7 +125,7 @@ impl Frame<'_> {
 
 /// A row that has no number, over so many columns.
 pub fn without_number(missing: &Missing, columns: usize) -> String {
-    let (word, reason) = (render::boxed_inline(missing), html(&missing.reason));
+    let (word, reason) = (render::boxed_word(missing), html(&missing.reason));
     format!("<td colspan=\"{columns}\" class=\"none\">{word} {reason}</td>")
 }
 

@@ -137,6 +137,8 @@ impl Measures {
     pub fn page(&self, frame: Frame) -> Result<String> {
         let (full_only, rows): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| row.is_full_only());
         let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
+        // A row without its first value says why itself.
+        let missing = render::reasons(rows.iter().filter(|row| row.main().is_ok()).flat_map(|row| &row.values));
         let table = match &rows[..] {
             [one] if self.columns.len() > COLUMNS_AT_MOST && one.main().is_ok() => self.of_one(one, frame),
             rows => {
@@ -151,7 +153,7 @@ impl Measures {
             cells: rows.iter().map(|row| &row.cell).collect(),
             table,
             full_only,
-            notes: self.notes.clone(),
+            notes: [self.notes.clone(), missing].concat(),
             csv: self.csv(),
         })
     }
@@ -160,7 +162,7 @@ impl Measures {
     fn of_one(&self, row: &Row, frame: Frame) -> String {
         let measure = |(column, measured): (&Column, &Measured)| {
             let number = match measured {
-                Err(missing) => render::boxed_inline(missing),
+                Err(missing) => render::boxed_word(missing),
                 Ok(quantity) => render::in_table(&format::quantity(quantity)),
             };
             (html(&column.head), format!("<td>{number}</td>"))
@@ -176,7 +178,7 @@ impl Measures {
         };
         let number = |(column, measured): (&Column, &Measured)| match measured {
             Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::on_scale(quantity, column.scale))),
-            Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
+            Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
         };
         let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();
         format!("{numbers}<td>{}</td>", main.estimate.rounds)

@@ -38,7 +38,11 @@ pub fn inline(
     expression: &Expression,
 ) -> Result<String> {
     let quantity = match measured {
-        Err(missing) => return Ok(boxed_inline(missing)),
+        // A phone has nothing to point with, and can follow a link.
+        Err(missing) => {
+            let reason = format!("<span class=\"unseen reason\">: {}</span>", html(&missing.reason));
+            return Ok(leading(missing, &anchor(plan, experiment)) + &reason);
+        }
         Ok(quantity) => quantity,
     };
     let (anchor, shown) = (anchor(plan, experiment), format::quantity(quantity));
@@ -76,9 +80,26 @@ pub fn plain(measured: &Measured) -> String {
     }
 }
 
-/// Why there is no number, inside a sentence or a table.
+/// Why there is no number, inside a sentence or a table: a word, whose reason is shown where one can point, and is said aloud and on paper.
 pub fn boxed_inline(missing: &Missing) -> String {
+    format!("{}<span class=\"unseen reason\">: {}</span>", boxed_word(missing), html(&missing.reason))
+}
+
+/// The word alone, where its reason stands nearby.
+pub fn boxed_word(missing: &Missing) -> String {
     format!("<span class=\"missing\" title=\"{}\">{}</span>", html(&missing.reason), html(missing.word))
+}
+
+/// Why there are no numbers, as notes under the table whose cells have only the words; each reason once.
+pub fn reasons<'a>(all: impl Iterator<Item = &'a Measured>) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for missing in all.filter_map(|measured| measured.as_ref().err()) {
+        let note = format!("{}: {}.", missing.word, missing.reason.trim_end_matches('.'));
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
 }
 
 /// The same as a block that says the reason aloud.

@@ -84,6 +84,19 @@ fn a_number_of_another_listing_says_so_wherever_it_stands() {
 }
 
 #[test]
+fn why_a_number_is_missing_is_said_where_nobody_can_point() {
+    let fake = recorded();
+    let print = |verb: &[&str]| fake.print(&[verb, &["--machine", "a-machine", "--form", "page"]].concat());
+    let value = print(&["value", "slow[one-cpu]"]);
+    assert!(value.contains("href=\"chapter.md#pair\""), "a link to who says it: {value}");
+    assert!(value.contains("<span class=\"unseen reason\">: it is measured with effort = full</span>"), "{value}");
+    let table = print(&["table", "pair"]);
+    let notes = table.split("class=\"footnotes\"").nth(1).unwrap();
+    assert_eq!(notes.matches("unavailable: because the programs do not count migrations.").count(), 1, "{notes}");
+    assert!(!notes.contains("steal"), "what has no column has no reason: {notes}");
+}
+
+#[test]
 fn a_published_figure_of_another_unit_is_refused() {
     let published = "data/published/elsewhere.toml";
     for (unit, is_refused) in [("ratio", false), ("count", false), ("ns", true), ("b", true)] {

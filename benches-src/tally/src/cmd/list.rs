@@ -9,6 +9,7 @@ use crate::escape::html;
 use crate::machine::Facts;
 use crate::plan::{Experiment, Plan};
 use crate::project::{Machine, Project};
+use crate::quantity::Missing;
 use crate::record::{self, Header, Record};
 use crate::render::{self, Form};
 use crate::sources::Freshness;
@@ -257,7 +258,9 @@ fn page_machine(view: &View, machine: &Machine, record: Option<&Record>, when: &
     let rows = facts.listed().into_iter().map(|(name, value)| {
         let value = match value {
             Ok(value) => html(value),
-            Err(reason) => render::boxed_inline(&crate::quantity::Missing::new("not known", reason)),
+            Err(reason) => {
+                format!("{} {}", render::boxed_word(&Missing::new("not known", reason)), html(reason))
+            }
         };
         format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
     });

@@ -169,6 +169,7 @@ impl Row {
 fn page(frame: Frame, rows: &[Row]) -> Result<String> {
     let (full_only, measured): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
     let columns = Columns::of(frame.view, frame.experiment, &measured)?;
+    let missing = columns.missing(&measured);
     let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
     let mut numbers = Vec::new();
     for row in measured {
@@ -180,7 +181,7 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
         cells: numbers.iter().map(|(cell, _)| *cell).collect(),
         table: frame.rows(&heads, &numbers, &full_only),
         full_only,
-        notes: notes(frame.record),
+        notes: [notes(frame.record), missing].concat(),
         csv: csv(frame.experiment, rows),
     })
 }
@@ -235,6 +236,15 @@ impl Columns {
         heads
     }
 
+    /// Why cells have no number. A row without its time says why itself, and one without any counter has one reason for all.
+    fn missing(&self, rows: &[&Row]) -> Vec<String> {
+        render::reasons(rows.iter().filter(|row| row.main.is_ok()).flat_map(|row| {
+            let reasons = if row.counters.iter().all(Result::is_err) { 1 } else { self.measures.len() };
+            let counters = self.measures.iter().take(reasons).map(|(index, _)| &row.counters[*index]);
+            row.beyond.iter().chain(counters)
+        }))
+    }
+
     /// How many there are after the program's.
     fn width(&self) -> usize {
         2 + usize::from(self.beyond) + self.measures.len() + usize::from(self.published)
@@ -261,7 +271,7 @@ impl Columns {
         match row.counters.first() {
             // One reason says it for all.
             Some(Err(missing)) if uncounted => {
-                let (width, word) = (self.measures.len(), render::boxed_inline(missing));
+                let (width, word) = (self.measures.len(), render::boxed_word(missing));
                 cells.push(format!("<td colspan=\"{width}\" class=\"none\">{word} no counters of its own</td>"));
             }
             _ => cells.extend(self.measures.iter().map(measure)),
@@ -282,7 +292,7 @@ impl Columns {
 fn shown(measured: &Measured, show: impl Fn(&Quantity) -> Shown) -> String {
     match measured {
         Ok(quantity) => format!("<td>{}</td>", render::in_table(&show(quantity))),
-        Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
+        Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
     }
 }
 
