@@ -241,7 +241,8 @@ fn group(version: Option<f64>, level: Option<f64>) -> String {
 fn exact(measured: &Measured) -> String {
     match measured {
         Ok(quantity) if quantity.unit == Unit::Bytes => format::quantity(quantity).value,
-        Ok(quantity) => format::grouped(&quantity.estimate.median.to_string()),
+        // The median of an even number of rounds may end in half a unit, which nobody can hold.
+        Ok(quantity) => format::grouped(&quantity.estimate.median.floor().to_string()),
         Err(missing) => missing.reason.strip_prefix("because ").unwrap_or(&missing.reason).to_owned(),
     }
 }
