@@ -113,7 +113,13 @@ fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experime
                     )
                 }
                 Machine::Local => format!("run: {measure}"),
-                Machine::Exported(slug) => format!("machine {slug} has no record of {}", experiment.name),
+                Machine::Exported(slug) => {
+                    format!(
+                        "machine {slug} has no record of {}{}",
+                        experiment.name,
+                        elsewhere(project, plan, experiment)?
+                    )
+                }
             };
             return Ok(Err(Missing::new("not measured", reason)));
         }
@@ -127,6 +133,20 @@ fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experime
     };
     let freshness = freshness(project, machine, plan, experiment, &record.header)?;
     Ok(Ok((record, freshness)))
+}
+
+/// Which machines do have a record that the shown one lacks, and how to see it: no number of theirs stands in its place.
+fn elsewhere(project: &Project, plan: &Plan, experiment: &Experiment) -> Result<String> {
+    let has =
+        |slug: &String| project.record(&Machine::Exported(slug.clone()), &plan.chapter, &experiment.name).exists();
+    let others: Vec<String> = project.machines()?.into_iter().filter(has).collect();
+    Ok(match &others[..] {
+        [] => format!("; to measure it on yours: {}", experiment.command()),
+        [first, ..] => format!(
+            "; {} has one, which show = \"{first}\" in book.toml puts on the pages",
+            others.join(" as well as ")
+        ),
+    })
 }
 
 fn freshness(

@@ -40,6 +40,16 @@ fn recorded() -> Fake {
 }
 
 #[test]
+fn what_a_machine_has_not_measured_names_those_that_have() {
+    let fake = recorded();
+    let ask = |machine: &str| fake.print(&["table", "pair", "--machine", machine]);
+    fake.write("data/machines/another/chapter/other.jsonl", "");
+    assert!(ask("another").contains("another has no record of pair; a-machine has one"), "{}", ask("another"));
+    std::fs::remove_file(fake.path("data/machines/a-machine/chapter/pair.jsonl")).unwrap();
+    assert!(ask("another").contains("to measure it on yours: cargo tally measure pair"), "{}", ask("another"));
+}
+
+#[test]
 fn printed_forms() {
     let fake = recorded();
     for verb in [
