@@ -1,6 +1,7 @@
 //! The one place that rounds. Three significant digits, an interval's ends to the same decimal place, and commas between thousands.
 
 use crate::quantity::{Quantity, Unit};
+use crate::statistics::Estimate;
 
 /// A scale for numbers of one unit: a name and how many of the unit it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,21 +108,25 @@ impl Shown {
 
 /// A quantity on the scale that fits it.
 pub fn quantity(quantity: &Quantity) -> Shown {
-    let scale = Scale::of(quantity.unit, quantity.estimate.median);
-    let Shown { value, interval, is_point } = on_scale(quantity, scale);
+    estimate(quantity.unit, &quantity.estimate)
+}
+
+/// What was estimated in a unit, on the scale that fits it.
+pub fn estimate(unit: Unit, estimate: &Estimate) -> Shown {
+    let scale = Scale::of(unit, estimate.median);
+    let Shown { value, interval, is_point } = on_scale(estimate, scale);
     let unit = if scale.name.is_empty() { String::new() } else { format!(" {}", scale.name) };
     Shown { value: value + &unit, interval, is_point }
 }
 
-/// A quantity on a scale that it shares with others, without the unit.
-pub fn on_scale(quantity: &Quantity, scale: Scale) -> Shown {
+/// An estimate on a scale that it shares with others, without the unit.
+pub fn on_scale(estimate: &Estimate, scale: Scale) -> Shown {
     let divide = scale.size;
-    let value = quantity.estimate.median / divide;
-    let (low, high) = quantity.estimate.interval.unwrap_or((0.0, 0.0));
+    let value = estimate.median / divide;
+    let (low, high) = estimate.interval.unwrap_or((0.0, 0.0));
     // Nothing has no digits of its own; those of its interval then say how exact it is.
     let places = if value == 0.0 { decimals(low.abs().max(high.abs()) / divide) } else { decimals(value) };
-    let ends =
-        quantity.estimate.interval.map(|(low, high)| (fixed(low / divide, places), fixed(high / divide, places)));
+    let ends = estimate.interval.map(|(low, high)| (fixed(low / divide, places), fixed(high / divide, places)));
     Shown {
         value: if is_tiny(value) { number(value) } else { fixed(value, places) },
         is_point: ends.as_ref().is_some_and(|(low, high)| low == high),
@@ -143,7 +148,6 @@ pub fn percent(part: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::Estimate;
 
     #[test]
     fn a_range_of_negative_numbers_has_no_dash() {
@@ -154,8 +158,7 @@ mod tests {
     #[test]
     fn an_interval_whose_ends_read_alike_is_a_point() {
         for (interval, is_point) in [(Some((2.0, 2.001)), true), (Some((1.99, 2.001)), false), (None, false)] {
-            let estimate = Estimate { median: 2.0, interval, rounds: 6 };
-            let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: Some(0.0) });
+            let shown = estimate(Unit::Count, &Estimate { median: 2.0, interval, rounds: 6 });
             assert_eq!(shown.is_point, is_point, "{interval:?}");
             assert_eq!(shown.beside().is_none(), is_point, "{interval:?}");
         }
@@ -194,18 +197,16 @@ mod tests {
 
     #[test]
     fn times_find_their_scale_and_the_interval_keeps_it() {
-        let estimate = Estimate { median: 998.0, interval: Some((990.0, 1004.4)), rounds: 6 };
-        let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: Some(0.0) });
+        let shown =
+            estimate(Unit::Nanoseconds, &Estimate { median: 998.0, interval: Some((990.0, 1004.4)), rounds: 6 });
         assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("998 ns", Some("990–1,004")));
-        let estimate = Estimate { median: 4921.0, interval: None, rounds: 3 };
-        let shown = quantity(&Quantity { unit: Unit::Nanoseconds, estimate, floor: Some(0.0) });
+        let shown = estimate(Unit::Nanoseconds, &Estimate { median: 4921.0, interval: None, rounds: 3 });
         assert_eq!((shown.value.as_str(), shown.interval), ("4.92 µs", None));
-        let estimate = Estimate { median: 0.0, interval: Some((-0.0002, 0.0)), rounds: 6 };
-        let shown = quantity(&Quantity { unit: Unit::Count, estimate, floor: Some(0.0) });
+        let shown = estimate(Unit::Count, &Estimate { median: 0.0, interval: Some((-0.0002, 0.0)), rounds: 6 });
         assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("0.000", Some("0.000–0.000")));
         assert_eq!(Scale::of(Unit::Nanoseconds, 0.2), TIMES[0]);
-        let estimate = Estimate { median: 36_500.0, interval: Some((36_400.0, 36_864.0)), rounds: 6 };
-        let shown = quantity(&Quantity { unit: Unit::Bytes, estimate, floor: Some(0.0) });
+        let shown =
+            estimate(Unit::Bytes, &Estimate { median: 36_500.0, interval: Some((36_400.0, 36_864.0)), rounds: 6 });
         assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("35.6 KiB", Some("35.5–36.0")));
         assert_eq!(Scale::of(Unit::Count, 4e9).head("mappings"), "mappings");
         assert_eq!(percent(0.0312), "3.12 %");

@@ -177,7 +177,9 @@ impl Measures {
             Err(missing) => return without_number(missing, self.columns.len() + 1),
         };
         let number = |(column, measured): (&Column, &Measured)| match measured {
-            Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::on_scale(quantity, column.scale))),
+            Ok(quantity) => {
+                format!("<td>{}</td>", render::in_table(&format::on_scale(&quantity.estimate, column.scale)))
+            }
             Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
         };
         let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();

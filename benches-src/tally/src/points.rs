@@ -14,7 +14,7 @@ use crate::frame::shared_parameters;
 use crate::measures::scale_of;
 use crate::plan::{Experiment, Parts, Plan};
 use crate::project::Machine;
-use crate::quantity::{Quantity, Unit};
+use crate::quantity::Quantity;
 use crate::record::Record;
 use crate::sources::Freshness;
 use crate::statistics::Estimate;
@@ -54,7 +54,7 @@ fn marks(estimate: Estimate, scale: Scale) -> Value {
 
 /// The same as a reader is told it: the number with its unit, and its interval or that there is none.
 fn words(estimate: Estimate, scale: Scale) -> Value {
-    let shown = format::on_scale(&Quantity { unit: Unit::Count, estimate, floor: Some(0.0) }, scale);
+    let shown = format::on_scale(&estimate, scale);
     let said = format!("{} {}", shown.value, scale.name);
     json!({ "said": said.trim_end(), "interval": shown.interval_or_none() })
 }
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn what_has_no_interval_has_no_ends_of_one() {
-        let scale = Scale::of(Unit::Nanoseconds, 4921.0);
+        let scale = Scale::of(crate::quantity::Unit::Nanoseconds, 4921.0);
         let estimate = Estimate { median: 4921.0, interval: None, rounds: 3 };
         let expected =
             json!({ "median": 4.921, "low": null, "high": null, "said": "4.92 µs", "interval": "no interval" });

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::calculator::{Calculator as Data, Case, Choice, Input, Kept, Output, Panel, Setting, Value, Who};
 use crate::format::{self, Shown};
-use crate::quantity::{Measured, Quantity, Unit};
+use crate::quantity::{Measured, Unit};
 use crate::render::{self, Form};
 use crate::statistics::Estimate;
 use crate::view::View;
@@ -256,8 +256,7 @@ fn shown(panel: Panel, estimate: &Estimate) -> Shown {
     }
     let Estimate { median, interval, rounds } = *estimate;
     let interval = interval.map(|(low, high)| (low * size, high * size));
-    let scaled = Quantity { unit, estimate: Estimate { median: median * size, interval, rounds }, floor: Some(0.0) };
-    let shown = format::quantity(&scaled);
+    let shown = format::estimate(unit, &Estimate { median: median * size, interval, rounds });
     match panel {
         Panel::Cores | Panel::Shares => Shown { value: format!("{} %", shown.value), ..shown },
         Panel::Number | Panel::Bytes | Panel::Time => shown,

@@ -245,7 +245,7 @@ impl JudgedPart<'_> {
     fn show(&self, value: f64) -> String {
         let unit = self.measured.as_ref().map_or(self.published_unit, |quantity| quantity.unit);
         let estimate = Estimate { median: value, interval: None, rounds: 0 };
-        format::quantity(&Quantity { unit, estimate, floor: Some(0.0) }).value
+        format::estimate(unit, &estimate).value
     }
 }
 

@@ -256,11 +256,11 @@ impl Columns {
             Ok(quantity) => quantity,
             Err(missing) => return Ok(without_number(missing, self.width())),
         };
-        let time = |measured: &Measured| shown(measured, |quantity| format::on_scale(quantity, self.scale));
+        let time = |measured: &Measured| shown(measured, |quantity| format::on_scale(&quantity.estimate, self.scale));
         let uncounted = row.counters.iter().all(Result::is_err);
         let measure = |(index, (name, _)): &(usize, Column)| {
             shown(&row.counters[*index], |quantity| match is_time(name) {
-                true => format::on_scale(quantity, self.scale),
+                true => format::on_scale(&quantity.estimate, self.scale),
                 false => format::quantity(quantity),
             })
         };
