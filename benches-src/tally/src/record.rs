@@ -57,6 +57,14 @@ pub enum Line {
 }
 
 impl Line {
+    /// Appends it at once, so that what is cut off is the end of one line.
+    fn write(&self, to: &mut impl Write) -> Result<()> {
+        let text = serde_json::to_string(self)? + "\n";
+        Ok(to.write_all(text.as_bytes())?)
+    }
+}
+
+impl Line {
     /// What would be written to say this, with samples as they were written there: as a list, in format 1.
     pub fn as_written(&self, before: &serde_json::Value) -> Result<serde_json::Value> {
         let mut again = serde_json::to_value(self)?;
@@ -288,12 +296,11 @@ impl Record {
 
     /// Writes it as it would have been recorded.
     pub fn write(&self, to: &mut impl Write) -> Result<()> {
-        let mut line = |line: Line| -> Result<()> { Ok(writeln!(to, "{}", serde_json::to_string(&line)?)?) };
-        line(Line::Header(Box::new(self.header.clone())))?;
+        Line::Header(Box::new(self.header.clone())).write(to)?;
         for run in &self.runs {
-            line(Line::Run(Box::new(run.clone())))?;
+            Line::Run(Box::new(run.clone())).write(to)?;
         }
-        line(Line::End(self.end.clone().context("the record is not complete")?))
+        Line::End(self.end.clone().context("the record is not complete")?).write(to)
     }
 
     /// The rounds that were run to their end, by number, each with its runs by cell.
@@ -426,8 +433,7 @@ impl Writer {
     }
 
     fn line(&mut self, line: &Line) -> Result<()> {
-        let text = serde_json::to_string(line)? + "\n";
-        self.file.write_all(text.as_bytes()).with_context(|| cannot_write(&self.partial))
+        line.write(&mut self.file).with_context(|| cannot_write(&self.partial))
     }
 }
 

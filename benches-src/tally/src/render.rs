@@ -129,10 +129,10 @@ pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machi
     };
     match freshness {
         Freshness::Fresh => None,
-        Freshness::Stale(what) => Some(Missing::new(
-            "stale",
-            format!("the numbers were measured before these changed: {}. {again}", what.join(", ")),
-        )),
+        Freshness::Stale(_) => {
+            let complaint = freshness.complaint()?;
+            Some(Missing::new("stale", format!("the numbers were {complaint}. {again}")))
+        }
         Freshness::Older(what) => Some(Missing::new(
             "older",
             format!("the listings are the same, but what stands beneath them has changed since: {}", what.join(", ")),

@@ -53,6 +53,12 @@ impl Freshness {
             Freshness::Stale(_) => "stale",
         }
     }
+
+    /// What is said of a stale record, or of its numbers.
+    pub fn complaint(&self) -> Option<String> {
+        let Freshness::Stale(what) = self else { return None };
+        Some(format!("measured before these changed: {}", what.join(", ")))
+    }
 }
 
 impl Current {

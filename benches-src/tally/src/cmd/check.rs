@@ -16,7 +16,6 @@ use crate::expression::Expression;
 use crate::plan::{Experiment, Plan};
 use crate::project::{Machine, Project};
 use crate::record::Line;
-use crate::sources::Freshness;
 use crate::view::View;
 
 /// Whether plans, listings, pages and records agree
@@ -240,9 +239,9 @@ fn records(view: &View) -> Result<(Vec<String>, Vec<String>)> {
                     continue;
                 }
             };
-            if let Freshness::Stale(what) = freshness {
+            if let Some(complaint) = freshness.complaint() {
                 let list = if reference.as_ref() == Some(&machine) { &mut wrong } else { &mut aged };
-                list.push(format!("{place} was measured before these changed: {}", what.join(", ")));
+                list.push(format!("{place} was {complaint}"));
             }
             if record.header.machine.allow_listed() != record.header.machine {
                 wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));

@@ -13,7 +13,7 @@ use crate::machine::{Facts, private_words};
 use crate::plan::{Experiment, Plan, Plans};
 use crate::project::{Machine, Project};
 use crate::record::{Effort, FORMAT, Record};
-use crate::sources::{Current, Freshness};
+use crate::sources::Current;
 
 /// Copy local results to data/machines, without anything private
 #[derive(Args)]
@@ -84,13 +84,8 @@ fn prepare(project: &Project, machine: &Machine, plan: &Plan, experiment: &Exper
 /// What is said of a record that is not of the listings and plans that lie here.
 fn staleness(project: &Project, plan: &Plan, experiment: &Experiment, ready: &Ready) -> Result<Option<String>> {
     let current = Current::read(project, &plan.chapter, experiment)?;
-    Ok(match ready.record.header.sources.freshness(&current) {
-        Freshness::Stale(what) => {
-            let (path, command) = (ready.from.display(), experiment.command());
-            Some(format!("{path} was measured before these changed: {}; run: {command}", what.join(", ")))
-        }
-        Freshness::Fresh | Freshness::Older(_) => None,
-    })
+    let complaint = ready.record.header.sources.freshness(&current).complaint();
+    Ok(complaint.map(|complaint| format!("{} was {complaint}; run: {}", ready.from.display(), experiment.command())))
 }
 
 /// The records that lie in a machine's folder.

@@ -173,15 +173,12 @@ impl Limits {
             return Ok(render::missing(missing, form));
         }
         let rows = rows(view, plan, experiment)?;
+        let stale = render::stale(view, plan, experiment)?.map_or(String::new(), |note| render::missing(&note, form));
+        let context = render::context(view, plan, experiment)?;
         Ok(match form {
-            Form::Page => {
-                let stale = render::stale(view, plan, experiment)?.map_or(String::new(), |note| render::boxed(&note));
-                page(&rows, &render::context(view, plan, experiment)?, &stale, again(view))
-            }
+            Form::Page => page(&rows, &context, &stale, again(view)),
             Form::Text => {
-                let stale = render::stale(view, plan, experiment)?.map_or(String::new(), |note| format!("({note})\n"));
                 let rows: String = rows.iter().map(text).collect();
-                let context = render::context(view, plan, experiment)?;
                 format!("{stale}{rows}\nAs they were measured: {context}.\n{}: {AGAIN}\n", again(view))
             }
             Form::Json => serde_json::Value::from(rows.iter().map(object).collect::<Vec<_>>()).to_string() + "\n",

@@ -113,8 +113,10 @@ impl Measure {
     fn wanted<'a>(&self, project: &Project, plans: &'a Plans, machine: &Facts) -> Result<Vec<Wanted<'a>>> {
         let mut wanted = Vec::new();
         for (plan, experiment) in plans.experiments() {
-            let named = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
-            if !named || self.effort.cells(experiment)?.is_empty() || (experiment.push && !self.push_limits) {
+            if !self.is_asked_for(experiment)
+                || self.effort.cells(experiment)?.is_empty()
+                || (experiment.push && !self.push_limits)
+            {
                 continue;
             }
             let current = Current::read(project, &plan.chapter, experiment)?;
@@ -149,6 +151,11 @@ impl Measure {
         Ok(!(fresh && same_machine && record.header.effort >= self.effort))
     }
 
+    /// Whether it was named, as all are where none is.
+    fn is_asked_for(&self, experiment: &Experiment) -> bool {
+        self.experiments.is_empty() || self.experiments.contains(&experiment.name)
+    }
+
     /// A test run shows that everything works; what it would replace is worth more.
     fn keeps_result(&self, header: &Header) -> bool {
         self.effort == Effort::Test && header.effort > Effort::Test
@@ -158,8 +165,7 @@ impl Measure {
     fn say_what_is_kept(&self, project: &Project, plans: &Plans) -> Result<()> {
         for (plan, experiment) in plans.experiments() {
             let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
-            let named = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
-            if named
+            if self.is_asked_for(experiment)
                 && let Ok(Some(header)) = Record::load_header(&path)
                 && self.keeps_result(&header)
             {
