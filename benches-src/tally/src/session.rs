@@ -68,8 +68,8 @@ impl Effort {
                 target: 0.02,
                 // The whole book within an hour.
                 patience: Duration::from_secs(55),
-                // Rounds differ by more than a longer look at one of them would show: on the reference machine, half as many samples
-                // spread the rounds' medians wider by a twentieth.
+                // Rounds differ by more than a longer look at one of them would show: on the machine intel-xeon-amx-2cpu-vm, half
+                // as many samples spread the rounds' medians wider by a twentieth.
                 flags: &["--samples", "10", "--warm-up-ms", "50", "--measurement-ms", "70"],
             },
         }
