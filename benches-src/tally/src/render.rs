@@ -80,9 +80,13 @@ pub fn plain(measured: &Measured) -> String {
     }
 }
 
-/// Why there is no number, inside a sentence or a table: a word, whose reason is shown where one can point, and is said aloud and on paper.
+/// Why there is no number, inside a sentence or a table: a word, whose reason is shown where one points at it, taps it or comes to it by key, and is
+/// said aloud and on paper.
 pub fn boxed_inline(missing: &Missing) -> String {
-    format!("{}<span class=\"unseen reason\">: {}</span>", boxed_word(missing), html(&missing.reason))
+    let (word, reason) = (html(missing.word), html(&missing.reason));
+    format!(
+        "<span class=\"missing\" tabindex=\"0\" title=\"{reason}\">{word}</span><span class=\"unseen reason\">: {reason}</span>"
+    )
 }
 
 /// The word alone, where its reason stands nearby.
