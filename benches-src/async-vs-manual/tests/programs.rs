@@ -30,8 +30,8 @@ const SERVERS: [&str; 18] = [
     env!("CARGO_BIN_EXE_box-arc"),
 ];
 
-/// Has an executor of its own, and is none of those that `count-calls` contains.
-const ARC_TASK: &str = env!("CARGO_BIN_EXE_arc-task");
+/// None of those that `count-calls` contains.
+const APART: [&str; 2] = [env!("CARGO_BIN_EXE_arc-task"), env!("CARGO_BIN_EXE_state-machine")];
 
 /// Those that 256 requests need.
 const CALLS: [(&str, u64); 6] =
@@ -48,7 +48,7 @@ fn name(program: &str) -> &str {
 
 #[test]
 fn every_server_answers_every_request_whatever_is_added() {
-    for program in SERVERS.into_iter().chain([ARC_TASK]) {
+    for program in SERVERS.into_iter().chain(APART) {
         for added in [&["--syscalls", "0"], &["--syscalls", "2"], &["--multiplications", "7"], &["--work", "1"]] {
             let flags = [&added[..], &["--iters", "3", "--warmups", "2", "--placement", "one-cpu"]].concat();
             let seen = observe(&[program], &flags);
