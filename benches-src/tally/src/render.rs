@@ -83,15 +83,18 @@ pub fn plain(measured: &Measured) -> String {
 /// Why there is no number, inside a sentence or a table: a word, whose reason is shown where one points at it, taps it or comes to it by key, and is
 /// said aloud and on paper.
 pub fn boxed_inline(missing: &Missing) -> String {
-    let (word, reason) = (html(missing.word), html(&missing.reason));
-    format!(
-        "<span class=\"missing\" tabindex=\"0\" title=\"{reason}\">{word}</span><span class=\"unseen reason\">: {reason}</span>"
-    )
+    let word = word(missing, " tabindex=\"0\"");
+    format!("{word}<span class=\"unseen reason\">: {}</span>", html(&missing.reason))
 }
 
 /// The word alone, where its reason stands nearby.
 pub fn boxed_word(missing: &Missing) -> String {
-    format!("<span class=\"missing\" title=\"{}\">{}</span>", html(&missing.reason), html(missing.word))
+    word(missing, "")
+}
+
+fn word(missing: &Missing, attributes: &str) -> String {
+    let (word, reason) = (html(missing.word), html(&missing.reason));
+    format!("<span class=\"missing\"{attributes} title=\"{reason}\">{word}</span>")
 }
 
 /// Why there are no numbers, as notes under the table whose cells have only the words; each reason once.
