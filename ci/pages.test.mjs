@@ -334,6 +334,20 @@ test('the arrow keys scroll a table and leave the page where it is', async () =>
   await close();
 });
 
+test('why a number is missing is shown to whoever comes to it by key', async () => {
+  // The reference machine lacks no number where words like these stand, so they are taken from what tally prints elsewhere.
+  const printed = readFileSync(new URL('../benches-src/tally/tests/snapshots/forms__calculator-page.snap', import.meta.url), 'utf8');
+  const [words] = printed.match(/<span class="missing" tabindex="0"[^>]*>[^<]*<\/span><span class="unseen reason">[^<]*<\/span>/);
+  const { page, close } = await open('method.html', { width: 390 });
+  await page.evaluate((words) => document.querySelector('main p').insertAdjacentHTML('beforeend', words), words);
+  const height = () => page.locator('main .reason').evaluate((reason) => reason.getBoundingClientRect().height);
+  assert.ok((await height()) <= 1, 'it is shown before anybody asks');
+  await page.locator('main .missing[tabindex]').focus();
+  assert.ok((await height()) > 10, 'it is not shown');
+  assert.ok((await wider(page)) <= 0, `the page becomes ${await wider(page)} px wider than the screen`);
+  await close();
+});
+
 test('commands and citations can be copied, and a citation says where this copy of the book lies', async () => {
   const { page, close } = await open('switch-cost.html');
   await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (window.copied = text) } }));
