@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 use crate::slots::{SLOTS, Slots};
 use crate::wakers::Wakers;
@@ -214,6 +215,10 @@ impl Drop for Entered {
         READY.with(|ready| {
             let mut left = ready.first.replace(END);
             while ready.take(&mut left).is_some() {}
+            if thread::panicking() {
+                // Of the turn that was under way, nobody knows any more who comes first.
+                ready.next.iter().for_each(|next| next.set(IDLE));
+            }
             ready.base.set(NO_BASE);
         });
     }

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::future::{Future, Ready, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::mpsc;
@@ -204,4 +205,21 @@ fn futures_end_where_they_stand() {
     });
     drop(tasks);
     assert_eq!(dropped.get(), 2, "with its executor");
+}
+
+#[test]
+fn after_a_panic_another_executor_may_use_the_same_places() {
+    let mut tasks = Boxes::new(Embedded);
+    tasks.spawn(async {});
+    // It goes on first, so that the other is still in the queue.
+    tasks.spawn(async { panic!("as it was told to") });
+    let run = AssertUnwindSafe(|| tasks.run(nothing_arrives, nothing_is_made, || unreachable!("nobody waits")));
+    assert!(catch_unwind(run).is_err());
+    let polled = Cell::new(0);
+    let mut tasks = Boxes::new(Embedded);
+    for _ in 0..2 {
+        tasks.spawn(async { polled.set(polled.get() + 1) });
+    }
+    tasks.run(nothing_arrives, nothing_is_made, || unreachable!("nobody waits"));
+    assert_eq!(polled.get(), 2);
 }
