@@ -170,7 +170,14 @@ impl<'n, W: Waiter> Reactor<'n, W> {
     pub fn listen(&self, clients: u32) -> Listener<'_, W> {
         let listener = self.network.listen(clients);
         listener.register();
-        Listener { waiter: self.begin(listener.descriptor()), listener, reactor: self }
+        Listener { waiter: self.begin(listener.descriptor()), listener }
+    }
+
+    /// A stream that was accepted, as one for which a task can wait.
+    #[inline]
+    pub fn stream(&self, stream: fake::Stream<'n>) -> Stream<'_, W> {
+        stream.register();
+        Stream { waiter: self.begin(stream.descriptor()), stream }
     }
 
     /// Waits for the poller, and wakes whom it names.
@@ -202,20 +209,15 @@ impl<'n, W: Waiter> Reactor<'n, W> {
 /// A listener for which a task can wait.
 pub struct Listener<'r, W> {
     listener: fake::Listener<'r>,
-    reactor: &'r Reactor<'r, W>,
     waiter: &'r W,
 }
 
 impl<'r, W: Waiter> Accept for Listener<'r, W> {
-    type Stream = Stream<'r, W>;
+    type Accepted = fake::Stream<'r>;
 
     #[inline]
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<Stream<'r, W>> {
-        let accepted = self.waiter.attempt(context, Readiness::READABLE, || self.listener.accept());
-        accepted.map(|stream| {
-            stream.register();
-            Stream { waiter: self.reactor.begin(stream.descriptor()), stream }
-        })
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<fake::Stream<'r>> {
+        self.waiter.attempt(context, Readiness::READABLE, || self.listener.accept())
     }
 }
 

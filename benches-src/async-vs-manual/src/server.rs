@@ -6,7 +6,7 @@
 
 #![expect(clippy::manual_async_fn, reason = "an async function would move its arguments once more")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -22,11 +22,11 @@ pub const LARGE: usize = 16_384;
 
 /// A listener for which a task can wait.
 pub trait Accept {
-    /// What is accepted.
-    type Stream: Exchange;
+    /// What is accepted: nobody can wait for it yet.
+    type Accepted;
 
     /// The next client, or a wake-up of this task when it may be there.
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<Self::Stream>;
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<Self::Accepted>;
 }
 
 /// A stream for which a task can wait.
@@ -41,15 +41,15 @@ pub trait Exchange {
     fn work(&self);
 }
 
-/// Streams on their way from the task that accepts them to whoever makes tasks of them.
+/// What was accepted, on its way to whoever makes tasks of it.
 pub struct Arrivals<S> {
-    streams: RefCell<Vec<S>>,
-    any: Cell<bool>,
+    accepted: Box<[Cell<Option<S>>; REQUESTS as usize]>,
+    count: Cell<usize>,
 }
 
 impl<S> Default for Arrivals<S> {
     fn default() -> Self {
-        Self { streams: RefCell::new(Vec::with_capacity(REQUESTS as usize)), any: Cell::new(false) }
+        Self { accepted: Box::new([const { Cell::new(None) }; _]), count: Cell::new(0) }
     }
 }
 
@@ -57,20 +57,17 @@ impl<S> Arrivals<S> {
     /// One of them, if there are any.
     #[inline]
     pub fn next(&self) -> Option<S> {
-        if !self.any.get() {
-            return None;
-        }
-        let mut streams = self.streams.borrow_mut();
-        let next = streams.pop();
-        self.any.set(!streams.is_empty());
-        next
+        let last = self.count.get().checked_sub(1)?;
+        self.count.set(last);
+        self.accepted[last % REQUESTS as usize].take()
     }
 
-    /// One more.
+    /// One more, of as many as there are requests.
     #[inline]
-    pub fn add(&self, stream: S) {
-        self.streams.borrow_mut().push(stream);
-        self.any.set(true);
+    pub fn add(&self, accepted: S) {
+        let count = self.count.get();
+        self.accepted[count].set(Some(accepted));
+        self.count.set(count + 1);
     }
 }
 
@@ -78,8 +75,8 @@ impl<S> Arrivals<S> {
 macro_rules! accept {
     ($listener:ident, $arrivals:ident) => {
         for _ in 0..REQUESTS {
-            let stream = Accepting($listener).await;
-            $arrivals.add(stream);
+            let accepted = Accepting($listener).await;
+            $arrivals.add(accepted);
         }
     };
 }
@@ -107,7 +104,7 @@ macro_rules! answer {
 }
 
 /// Accepts all clients.
-pub fn accept<L: Accept>(listener: L, arrivals: &Arrivals<L::Stream>) -> impl Future<Output = ()> {
+pub fn accept<L: Accept>(listener: L, arrivals: &Arrivals<L::Accepted>) -> impl Future<Output = ()> {
     async move {
         let listener = &listener;
         accept!(listener, arrivals);
@@ -135,10 +132,10 @@ struct Writing<'a, S> {
 }
 
 impl<L: Accept> Future for Accepting<'_, L> {
-    type Output = L::Stream;
+    type Output = L::Accepted;
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<L::Stream> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<L::Accepted> {
         self.0.poll_accept(context)
     }
 }
@@ -168,16 +165,19 @@ pub fn end_of_line(bytes: &[u8]) -> Option<usize> {
 }
 
 /// What a future is to do whose type is the only one there is.
-pub enum Job<L: Accept> {
+pub enum Job<L, S> {
     /// Accept all clients.
     Accept(L),
     /// Answer one of them.
-    Answer(L::Stream),
+    Answer(S),
 }
 
 /// Both in one future type, so that it can be stored without a box: it is told by an argument what to do. It has the bodies of the two
 /// and does not await them, or it would be a state machine around two others.
-pub fn either<L: Accept, const BYTES: usize>(job: Job<L>, arrivals: &Arrivals<L::Stream>) -> impl Future<Output = ()> {
+pub fn either<L: Accept, S: Exchange, const BYTES: usize>(
+    job: Job<L, S>,
+    arrivals: &Arrivals<L::Accepted>,
+) -> impl Future<Output = ()> {
     async move {
         match &job {
             Job::Accept(listener) => {

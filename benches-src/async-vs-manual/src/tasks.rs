@@ -133,8 +133,9 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
         self.spawned.push(index);
     }
 
-    /// Runs until all tasks have ended: those that were spawned, and those that are made of what arrives meanwhile. `wait` wakes some of
-    /// them, and is asked once no task can go on by itself; what other threads wake while it waits goes on when it returns.
+    /// Runs until all tasks have ended: those that were spawned, and those that are made of what arrives meanwhile, which begin before the
+    /// next one goes on. `wait` wakes some of them, and is asked once no task can go on by itself; what other threads wake while it waits
+    /// goes on when it returns.
     #[inline]
     pub fn run<A>(
         &mut self,
@@ -158,13 +159,13 @@ impl<F: Future<Output = ()>, W: Wakers> Tasks<F, W> {
                     wait();
                     continue;
                 }
-                while let Some(index) = ready.take(&mut turn) {
-                    if self.slots.poll(index).is_ready() {
-                        self.free.push(index);
-                    }
-                    // Placed at once, so that places and descriptors are taken and given back in the same order.
-                    while let Some(arrived) = arrive() {
-                        ready.push(self.put(|| make(arrived)));
+                while let Some(mut index) = ready.take(&mut turn) {
+                    loop {
+                        if self.slots.poll(index).is_ready() {
+                            self.free.push(index);
+                        }
+                        let Some(arrived) = arrive() else { break };
+                        index = self.put(|| make(arrived));
                     }
                 }
             }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use support::{observe, run};
 
-const SERVERS: [&str; 18] = [
+const SERVERS: [&str; 20] = [
     env!("CARGO_BIN_EXE_manual"),
     env!("CARGO_BIN_EXE_step-beside"),
     env!("CARGO_BIN_EXE_step-table"),
@@ -28,10 +28,9 @@ const SERVERS: [&str; 18] = [
     env!("CARGO_BIN_EXE_box-rc"),
     env!("CARGO_BIN_EXE_box-chkrc"),
     env!("CARGO_BIN_EXE_box-arc"),
+    env!("CARGO_BIN_EXE_arc-task"),
+    env!("CARGO_BIN_EXE_state-machine"),
 ];
-
-/// None of those that `count-calls` contains.
-const APART: [&str; 2] = [env!("CARGO_BIN_EXE_arc-task"), env!("CARGO_BIN_EXE_state-machine")];
 
 /// Those that 256 requests need.
 const CALLS: [(&str, u64); 6] =
@@ -48,7 +47,7 @@ fn name(program: &str) -> &str {
 
 #[test]
 fn every_server_answers_every_request_whatever_is_added() {
-    for program in SERVERS.into_iter().chain(APART) {
+    for program in SERVERS {
         for added in [&["--syscalls", "0"], &["--syscalls", "2"], &["--multiplications", "7"], &["--work", "1"]] {
             let flags = [&added[..], &["--iters", "3", "--warmups", "2", "--placement", "one-cpu"]].concat();
             let seen = observe(&[program], &flags);
@@ -88,11 +87,14 @@ fn only_boxes_and_wakers_of_their_own_are_allocated_at_run_time() {
         "step-original",
         "nonbox",
         "large-nonbox",
+        "state-machine",
     ] {
         assert_eq!(each(server), 0., "{server}");
     }
     // Each connection's task, and the one that accepts them.
-    for (server, allocations) in [("callerbox", 1.), ("box", 1.), ("large-box", 1.), ("box-callerbox", 2.)] {
+    for (server, allocations) in
+        [("callerbox", 1.), ("box", 1.), ("large-box", 1.), ("arc-task", 1.), ("box-callerbox", 2.)]
+    {
         assert_eq!(each(server), 257. * allocations, "{server}");
     }
     for server in ["box-rc", "box-chkrc", "box-arc"] {

@@ -223,3 +223,20 @@ fn after_a_panic_another_executor_may_use_the_same_places() {
     tasks.run(nothing_arrives, nothing_is_made, || unreachable!("nobody waits"));
     assert_eq!(polled.get(), 2);
 }
+
+#[test]
+fn what_arrives_begins_before_the_next_task_goes_on() {
+    let (began, to_come) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+    let mut tasks = Boxes::new(Embedded);
+    tasks.spawn(async { began.borrow_mut().push("the other") });
+    tasks.spawn(async {
+        began.borrow_mut().push("one");
+        to_come.borrow_mut().push("what arrived");
+    });
+    let made = |name| {
+        let began = &began;
+        async move { began.borrow_mut().push(name) }
+    };
+    tasks.run(|| to_come.borrow_mut().pop(), made, || unreachable!("nobody waits"));
+    assert_eq!(*began.borrow(), ["one", "what arrived", "the other"]);
+}

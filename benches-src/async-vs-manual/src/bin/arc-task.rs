@@ -18,14 +18,14 @@ use async_vs_manual::fake::Network;
 use async_vs_manual::reactor::{Reactor, Woken};
 use async_vs_manual::server::{Arrivals, REQUESTS, ROOM, accept, answer};
 
-struct ArcTask;
+pub(crate) struct ArcTask;
 
 impl Serve for ArcTask {
     fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
         let (reactor, arrivals) = (Reactor::<Woken>::new(network), Arrivals::default());
         for () in laps {
             let first = accept(reactor.listen(REQUESTS), &arrivals);
-            run(first, || arrivals.next(), answer::<_, ROOM>, || reactor.wake());
+            run(first, || arrivals.next(), |stream| answer::<_, ROOM>(reactor.stream(stream)), || reactor.wake());
         }
     }
 }
@@ -72,8 +72,8 @@ static ANY_WOKEN: AtomicBool = AtomicBool::new(false);
 
 const UNPOISONED: &str = "nobody panics while holding it";
 
-/// Runs a future, and those that are made of what arrives meanwhile, until all have ended. `wait` wakes some of them, and is asked once no
-/// task can go on by itself. If one panics, it and the others are never dropped.
+/// Runs a future, and those that are made of what arrives meanwhile, which begin before the next one goes on, until all have ended. `wait`
+/// wakes some of them, and is asked once no task can go on by itself. If one panics, it and the others are never dropped.
 #[inline]
 fn run<A, F: Future<Output = ()>>(
     first: impl Future<Output = ()>,
@@ -83,11 +83,20 @@ fn run<A, F: Future<Output = ()>>(
 ) {
     let entered = Entered::new();
     RUNNING.with(|running| {
-        running.begin(first);
+        let mut turn = running.begin(first);
         let mut alive = 1_usize;
         loop {
+            while turn != END {
+                // SAFETY: `run` holds a reference to each task in the queue.
+                turn = unsafe { go_on(turn, &mut alive) };
+                while let Some(arrived) = arrive() {
+                    alive += 1;
+                    // SAFETY: it is new, and the reference is still held that it began with.
+                    unsafe { go_on(running.begin(make(arrived)), &mut alive) };
+                }
+            }
             // Who is woken meanwhile waits for the next turn, so that no task keeps the others waiting.
-            let mut turn = running.first.replace(END);
+            turn = running.first.replace(END);
             if turn == END {
                 if ANY_WOKEN.load(Relaxed) && entered.take_woken() {
                     continue;
@@ -96,15 +105,6 @@ fn run<A, F: Future<Output = ()>>(
                     break;
                 }
                 wait();
-                continue;
-            }
-            while turn != END {
-                // SAFETY: `run` holds a reference to each task in the queue.
-                turn = unsafe { go_on(turn, &mut alive) };
-                while let Some(arrived) = arrive() {
-                    running.begin(make(arrived));
-                    alive += 1;
-                }
             }
         }
     });
@@ -114,7 +114,7 @@ fn run<A, F: Future<Output = ()>>(
 ///
 /// # Safety
 ///
-/// It is a task of the run on this thread, in the queue, and `run` holds a reference to it.
+/// It is a task of the run on this thread, new or in the queue, and `run` holds a reference to it.
 #[inline]
 unsafe fn go_on(task: *const Head, alive: &mut usize) -> *const Head {
     // SAFETY: there is a reference to it, which goes at the end of this function or later.
@@ -135,19 +135,19 @@ unsafe fn go_on(task: *const Head, alive: &mut usize) -> *const Head {
 }
 
 impl Running {
-    /// Puts a new task into the queue.
+    /// A new task, as if it were the last of a queue.
     #[inline]
-    fn begin<F: Future<Output = ()>>(&self, future: F) {
+    fn begin<F: Future<Output = ()>>(&self, future: F) -> *const Head {
         let head = Head {
             references: AtomicUsize::new(1),
             run: self.run.get(),
-            next: Cell::new(self.first.get()),
+            next: Cell::new(END),
             ended: Cell::new(false),
             poll: Task::<F>::poll,
             table: &Task::<F>::TABLE,
         };
         let task = Box::new(Task { head, future: UnsafeCell::new(ManuallyDrop::new(future)) });
-        self.first.set(Box::into_raw(task).cast());
+        Box::into_raw(task).cast()
     }
 }
 

@@ -17,7 +17,7 @@ impl Serve for BoxCheckedRc {
         let mut tasks = Boxes::new(EachCheckedRc);
         for () in laps {
             tasks.spawn(accept(reactor.listen(REQUESTS), &arrivals));
-            tasks.run(|| arrivals.next(), answer::<_, ROOM>, || reactor.wake());
+            tasks.run(|| arrivals.next(), |stream| answer::<_, ROOM>(reactor.stream(stream)), || reactor.wake());
         }
     }
 }

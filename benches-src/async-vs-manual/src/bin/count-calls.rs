@@ -18,6 +18,8 @@ use harness::{Once, Placement};
 use observation::Measure;
 use serde::Serialize;
 
+#[path = "arc-task.rs"]
+mod arc_task;
 #[path = "box-arc.rs"]
 mod box_arc;
 #[path = "box-callerbox.rs"]
@@ -35,6 +37,8 @@ mod large_box;
 mod large_nonbox;
 mod manual;
 mod nonbox;
+#[path = "state-machine.rs"]
+mod state_machine;
 #[path = "step-futures.rs"]
 mod step_futures;
 #[path = "step-original.rs"]
@@ -79,6 +83,8 @@ enum Server {
     BoxRc,
     BoxChkrc,
     BoxArc,
+    ArcTask,
+    StateMachine,
 }
 
 impl Server {
@@ -102,6 +108,8 @@ impl Server {
             Self::BoxRc => box_rc::BoxRc::serve(network, laps),
             Self::BoxChkrc => box_chkrc::BoxCheckedRc::serve(network, laps),
             Self::BoxArc => box_arc::BoxArc::serve(network, laps),
+            Self::ArcTask => arc_task::ArcTask::serve(network, laps),
+            Self::StateMachine => state_machine::StateMachine::serve(network, laps),
         }
     }
 }

@@ -17,7 +17,7 @@ impl Serve for LargeBox {
         let mut tasks = Boxes::new(Embedded);
         for () in laps {
             tasks.spawn(accept(reactor.listen(REQUESTS), &arrivals));
-            tasks.run(|| arrivals.next(), answer::<_, LARGE>, || reactor.wake());
+            tasks.run(|| arrivals.next(), |stream| answer::<_, LARGE>(reactor.stream(stream)), || reactor.wake());
         }
     }
 }

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::task::{Context, Poll, ready};
 
 use async_vs_manual::Serve;
-use async_vs_manual::fake::Network;
+use async_vs_manual::fake::{self, Network};
 use async_vs_manual::reactor::{Known, Listener, Reactor, Stream};
 use async_vs_manual::server::{Accept, Arrivals, Exchange, REQUESTS, ROOM, end_of_line};
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
 
-struct StateMachine;
+pub(crate) struct StateMachine;
 
 impl Serve for StateMachine {
     fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
@@ -21,14 +21,14 @@ impl Serve for StateMachine {
         let mut tasks = Tasks::new(Embedded);
         for () in laps {
             tasks.spawn(|| Task::accepts(reactor.listen(REQUESTS), &arrivals));
-            tasks.run(|| arrivals.next(), Task::answers, || reactor.wake());
+            tasks.run(|| arrivals.next(), |stream| Task::answers(reactor.stream(stream)), || reactor.wake());
         }
     }
 }
 
 /// Of one type, as `nonbox`'s are, so that it can be stored without a box.
 enum Task<'r, 'a> {
-    Accepts { listener: Listener<'r, Known>, arrivals: &'a Arrivals<Stream<'r, Known>>, left: u32 },
+    Accepts { listener: Listener<'r, Known>, arrivals: &'a Arrivals<fake::Stream<'r>>, left: u32 },
     Answers(Connection<'r>),
 }
 
@@ -43,7 +43,7 @@ struct Connection<'r> {
 }
 
 impl<'r, 'a> Task<'r, 'a> {
-    fn accepts(listener: Listener<'r, Known>, arrivals: &'a Arrivals<Stream<'r, Known>>) -> Self {
+    fn accepts(listener: Listener<'r, Known>, arrivals: &'a Arrivals<fake::Stream<'r>>) -> Self {
         Self::Accepts { listener, arrivals, left: REQUESTS }
     }
 

@@ -16,23 +16,25 @@ impl Serve for StepFutures {
         let arrivals = Arrivals::default();
         let mut events = Vec::with_capacity(SOURCES);
         let mut futures = Slots::new(|_| Waker::noop().clone());
-        let task = |job| either::<Listens<'_>, ROOM>(job, &arrivals);
+        let task = |job| either::<_, Streams<'_>, ROOM>(job, &arrivals);
         for () in laps {
             let listener = Listens::new(network.listen(REQUESTS));
             let descriptor = listener.0.descriptor();
             futures.put(descriptor, || task(Job::Accept(listener)));
-            // What is new is polled once, as if it had had an event.
+            // As if it had had an event.
             events.push(Event::readable(descriptor));
             let mut open = 1;
             while open > 0 {
                 let mut next = 0;
                 while let Some(event) = events.get(next) {
                     next += 1;
-                    open -= u32::from(futures.poll(event.descriptor).is_ready());
-                    while let Some(stream) = arrivals.next() {
-                        let descriptor = stream.0.descriptor();
-                        futures.put(descriptor, || task(Job::Answer(stream)));
-                        events.push(Event::readable(descriptor));
+                    let mut descriptor = event.descriptor;
+                    loop {
+                        open -= u32::from(futures.poll(descriptor).is_ready());
+                        let Some(stream) = arrivals.next() else { break };
+                        // What is new is polled at once.
+                        descriptor = stream.descriptor();
+                        futures.put(descriptor, || task(Job::Answer(Streams::new(stream))));
                         open += 1;
                     }
                 }
@@ -56,14 +58,20 @@ impl<'n> Listens<'n> {
     }
 }
 
+impl<'n> Streams<'n> {
+    #[inline]
+    fn new(stream: Stream<'n>) -> Self {
+        stream.register();
+        Self(stream)
+    }
+}
+
 impl<'n> Accept for Listens<'n> {
-    type Stream = Streams<'n>;
+    type Accepted = Stream<'n>;
 
     #[inline]
-    fn poll_accept(&self, _: &mut Context<'_>) -> Poll<Streams<'n>> {
-        let Ok(stream) = self.0.accept() else { return Poll::Pending };
-        stream.register();
-        Poll::Ready(Streams(stream))
+    fn poll_accept(&self, _: &mut Context<'_>) -> Poll<Stream<'n>> {
+        self.0.accept().map_or(Poll::Pending, Poll::Ready)
     }
 }
 

@@ -8,7 +8,7 @@ use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
 use async_vs_manual::Serve;
 use async_vs_manual::fake::{Network, SOURCES};
-use async_vs_manual::reactor::{Listener, Reactor, Waiter};
+use async_vs_manual::reactor::{Reactor, Stream, Waiter};
 use async_vs_manual::server::{Arrivals, Job, REQUESTS, ROOM, either};
 use async_vs_manual::slots::Slots;
 
@@ -41,7 +41,7 @@ impl Serve for StepQueue {
         let mut futures = Slots::new(number);
         let mut free: Vec<u32> = (0..SOURCES as u32).rev().collect();
         let mut queue = Vec::with_capacity(SOURCES);
-        let task = |job| either::<Listener<'_, Number>, ROOM>(job, &arrivals);
+        let task = |job| either::<_, Stream<'_, Number>, ROOM>(job, &arrivals);
         let spawn = |futures: &mut Slots<_>, free: &mut Vec<u32>, job| {
             let index = free.pop().expect("fewer tasks than there are places");
             futures.put(index, || task(job));
@@ -52,13 +52,14 @@ impl Serve for StepQueue {
             while free.len() < SOURCES {
                 let mut next = 0;
                 while next < queue.len() {
-                    let index = queue[next];
+                    let mut index = queue[next];
                     next += 1;
-                    if futures.poll(index).is_ready() {
-                        free.push(index);
-                    }
-                    while let Some(stream) = arrivals.next() {
-                        queue.push(spawn(&mut futures, &mut free, Job::Answer(stream)));
+                    loop {
+                        if futures.poll(index).is_ready() {
+                            free.push(index);
+                        }
+                        let Some(stream) = arrivals.next() else { break };
+                        index = spawn(&mut futures, &mut free, Job::Answer(reactor.stream(stream)));
                     }
                 }
                 queue.clear();

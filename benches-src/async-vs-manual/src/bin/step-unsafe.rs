@@ -30,20 +30,22 @@ impl Serve for StepUnsafe {
             let listener = network.listen(REQUESTS);
             let descriptor = listener.descriptor();
             futures.put(descriptor, || either(Job::Accept(listener), &arrivals));
-            // What is new is polled once, as if it had had an event.
+            // As if it had had an event.
             events.push(Event::readable(descriptor));
             let mut open = 1;
             while open > 0 {
                 let mut next = 0;
                 while let Some(event) = events.get(next) {
                     next += 1;
-                    // SAFETY: a source that is open has a future in its place, and none but those have events: what ends closes its
-                    // source, and what is closed waits for nothing.
-                    open -= u32::from(unsafe { futures.poll(event.descriptor) }.is_ready());
-                    while let Some(stream) = arrivals.next() {
-                        let descriptor = stream.descriptor();
+                    let mut descriptor = event.descriptor;
+                    loop {
+                        // SAFETY: a source that is open has a future in its place, and none but those have events: what ends closes its
+                        // source, and what is closed waits for nothing. What is new was put there below.
+                        open -= u32::from(unsafe { futures.poll(descriptor) }.is_ready());
+                        let Some(stream) = arrivals.next() else { break };
+                        // What is new is polled at once.
+                        descriptor = stream.descriptor();
                         futures.put(descriptor, || either(Job::Answer(stream), &arrivals));
-                        events.push(Event::readable(descriptor));
                         open += 1;
                     }
                 }
