@@ -334,10 +334,24 @@ test('the arrow keys scroll a table and leave the page where it is', async () =>
   await close();
 });
 
-test('why a number is missing is shown to whoever comes to it by key', async () => {
-  // The reference machine lacks no number where words like these stand, so they are taken from what tally prints elsewhere.
+/** A number that is missing, with its reason. The reference machine may lack none, so it is taken from what tally prints elsewhere. */
+function missing() {
   const printed = readFileSync(new URL('../benches-src/tally/tests/snapshots/forms__calculator-page.snap', import.meta.url), 'utf8');
-  const [words] = printed.match(/<span class="missing" tabindex="0"[^>]*>[^<]*<\/span><span class="unseen reason">[^<]*<\/span>/);
+  return printed.match(/<span class="missing" tabindex="0"[^>]*>[^<]*<\/span><span class="unseen reason">[^<]*<\/span>/)[0];
+}
+
+test('why a number is missing widens no page, however far to the right it stands in a table', async () => {
+  const { page, close } = await open('method.html', { width: 390 });
+  const table = `<div class="table-wrapper"><table><tr>${'<th>unbreakable</th>'.repeat(8)}<td>${missing()}</td></tr></table></div>`;
+  await page.evaluate((table) => document.querySelector('main').insertAdjacentHTML('beforeend', table), table);
+  const scrolls = (box) => box.scrollWidth > box.clientWidth;
+  assert.ok(await page.locator('.table-wrapper').last().evaluate(scrolls), 'the table is wider than the screen');
+  assert.ok((await wider(page)) <= 0, `the page becomes ${await wider(page)} px wider than the screen`);
+  await close();
+});
+
+test('why a number is missing is shown to whoever comes to it by key', async () => {
+  const words = missing();
   const { page, close } = await open('method.html', { width: 390 });
   await page.evaluate((words) => document.querySelector('main p').insertAdjacentHTML('beforeend', words), words);
   const height = () => page.locator('main .reason').evaluate((reason) => reason.getBoundingClientRect().height);
