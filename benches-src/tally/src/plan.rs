@@ -74,6 +74,9 @@ pub struct Experiment {
     /// the nanosecond, where their code lies decides as well.
     #[serde(default)]
     pub relinked: bool,
+    /// A full run gives it all rounds, even where they take so long that another experiment's would end sooner.
+    #[serde(default)]
+    pub all_rounds: bool,
     /// A program that takes longer than this is killed and counted as failed.
     #[serde(default = "default_limit_seconds")]
     pub limit_seconds: u64,

@@ -81,7 +81,8 @@ impl Effort {
         let extent = self.extent();
         let enough = experiment.count.map_or(extent.rounds, |_| Effort::Quick.extent().rounds);
         let rounds = extent.rounds.min(enough);
-        Extent { rounds, least: extent.least.min(rounds), ..extent }
+        let least = if experiment.all_rounds { rounds } else { extent.least.min(rounds) };
+        Extent { rounds, least, ..extent }
     }
 
     /// Whether it links an experiment's programs anew for each round.
@@ -579,13 +580,21 @@ mod tests {
         assert!(!quick.ends_after(5, seconds(60)) && !quick.ends_after(6, seconds(60)), "a quick run has six");
     }
 
+    fn extent(effort: Effort, line: &str) -> Extent {
+        let text = format!("name = \"a\"\nquestion = \"?\"\nprediction = \".\"\nper = \"hop\"\n{line}\ncells = []");
+        effort.extent_for(&toml::from_str(&text).unwrap())
+    }
+
+    #[test]
+    fn an_experiment_may_be_given_all_rounds_whatever_they_take() {
+        let of = |line| extent(Effort::Full, line).ends_after(19, Duration::from_secs(3_000));
+        assert!(of("") && !of("all_rounds = true"));
+        assert_eq!(extent(Effort::Full, "all_rounds = true").rounds, 20);
+    }
+
     #[test]
     fn what_is_counted_exactly_has_fewer_rounds() {
-        let of = |effort: Effort, count: &str| {
-            let text =
-                format!("name = \"a\"\nquestion = \"?\"\nprediction = \".\"\nper = \"hop\"\n{count}\ncells = []");
-            effort.extent_for(&toml::from_str(&text).unwrap()).rounds
-        };
+        let of = |effort: Effort, count: &str| extent(effort, count).rounds;
         assert_eq!(of(Effort::Full, "count = \"instructions\"\ncounted_laps = [1, 2]"), 6);
         assert_eq!(of(Effort::Test, "count = \"instructions\"\ncounted_laps = [1, 2]"), 1);
         assert_eq!((of(Effort::Full, "count = \"system-calls\""), of(Effort::Full, "")), (6, 20));
