@@ -1,6 +1,8 @@
 //! What is known about the machine: an allow-list of facts. Never a host name, user, path, address, serial number or machine id.
 
 use std::collections::BTreeMap;
+#[cfg(target_env = "gnu")]
+use std::ffi::CStr;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -71,7 +73,7 @@ const FACTS: &[Fact] = &[
         read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     }),
     fact("transparent huge pages", true, "/sys/kernel/mm", || read("/sys/kernel/mm/transparent_hugepage/enabled")),
-    fact("C library", false, "getconf", || command("getconf", &["GNU_LIBC_VERSION"])),
+    fact("C library", true, "the C library", c_library),
     fact("control group, CPU limit", false, "/sys/fs/cgroup", || {
         read("/sys/fs/cgroup/cpu.max").or_else(|| read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"))
     }),
@@ -337,6 +339,19 @@ fn limits() -> Option<String> {
     Some(format!("{}, {}, {}", soft("Max open files")?, soft("Max processes")?, soft("Max stack size")?))
 }
 
+/// As `getconf GNU_LIBC_VERSION` says it. Programs start on the one that this process runs on.
+#[cfg(target_env = "gnu")]
+fn c_library() -> Option<String> {
+    // SAFETY: it may be called at any time, and points at a string of the library's own that ends in a null byte and never changes.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    Some(format!("glibc {}", version.to_str().ok()?))
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn c_library() -> Option<String> {
+    None
+}
+
 fn command(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -381,6 +396,14 @@ mod tests {
         assert_eq!(facts.known.len() + facts.unavailable.len(), FACTS.len());
         assert!(facts.known.contains_key("kernel"));
         assert_eq!(facts.differences(&facts), Vec::<&str>::new());
+    }
+
+    #[test]
+    #[cfg(target_env = "gnu")]
+    fn the_c_library_is_the_one_that_the_system_names() {
+        if let Some(version) = command("getconf", &["GNU_LIBC_VERSION"]) {
+            assert_eq!(c_library(), Some(version));
+        }
     }
 
     #[test]
