@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::ops::Range;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,8 +20,30 @@ use crate::plan::Experiment;
 use crate::project::Project;
 use crate::sources::hash_file;
 
+/// Builds all programs, and links to what they are now from a folder of their own; where that is. Who builds beside a session has cargo put
+/// another file in a program's place, and what is measured must not change with it.
+pub fn build_to_measure(project: &Project) -> Result<PathBuf> {
+    let (programs, measured) = (build(project)?, project.measured());
+    let link = || -> std::io::Result<()> {
+        if measured.exists() {
+            fs::remove_dir_all(&measured)?;
+        }
+        fs::create_dir_all(&measured)?;
+        for entry in fs::read_dir(&programs)? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
+                fs::hard_link(entry.path(), measured.join(entry.file_name()))?;
+            }
+        }
+        Ok(())
+    };
+    link().with_context(|| format!("cannot link to the programs from {}", measured.display()))?;
+    Ok(measured)
+}
+
 /// Builds all programs as they are; where they lie.
-pub fn build(project: &Project) -> Result<PathBuf> {
+fn build(project: &Project) -> Result<PathBuf> {
     let status = cargo(project).arg("--bins").status().context(NO_CARGO)?;
     ensure!(status.success(), "the programs cannot be built; see cargo's message above");
     let programs = project.programs();
@@ -71,9 +94,9 @@ pub struct LinkOrders<'a> {
 }
 
 impl<'a> LinkOrders<'a> {
-    /// Of programs that have just been built.
-    pub fn of(project: &'a Project, experiment: &'a Experiment) -> Result<Self> {
-        let with_hash = |program: &'a str| Ok((program, hash_file(&project.programs().join(program))?));
+    /// Of the programs that are measured, which lie in this folder.
+    pub fn of(project: &'a Project, measured: &Path, experiment: &'a Experiment) -> Result<Self> {
+        let with_hash = |program: &'a str| Ok((program, hash_file(&measured.join(program))?));
         let programs = experiment.programs().into_iter().map(with_hash).collect::<Result<_>>()?;
         Ok(Self { project, programs })
     }

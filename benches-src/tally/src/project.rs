@@ -74,7 +74,7 @@ impl Project {
 
     /// Pictures that were drawn before, by the hash of what they show.
     pub fn drawn(&self) -> PathBuf {
-        self.root.join("target/charts")
+        self.target().join("charts")
     }
 
     /// Where cargo builds, whatever the environment says.
@@ -87,9 +87,14 @@ impl Project {
         self.target().join("release")
     }
 
+    /// Where the programs lie that are being measured, whatever is built meanwhile.
+    pub fn measured(&self) -> PathBuf {
+        self.target().join("measured")
+    }
+
     /// Where programs lie that were linked in other orders.
     pub fn link_orders(&self) -> PathBuf {
-        self.root.join("target/link-orders")
+        self.target().join("link-orders")
     }
 
     /// Figures that others published.

@@ -185,6 +185,22 @@ fn a_program_that_changes_meanwhile_is_not_measured() {
 }
 
 #[test]
+fn what_is_built_beside_a_session_is_not_measured_by_it() {
+    let fake = with_tools(CARGO, LINKER);
+    // As cargo does, somebody puts another file in a program's place, as soon as that has run once.
+    let replaced = "mv other target/release/slow 2>/dev/null\n";
+    fake.script("other", &observation("slow", 9000));
+    fake.program("slow", &format!("{replaced}{}", observation("slow", 2000)));
+    succeed(measure(&fake, &[]));
+    assert!(fake.read("target/release/slow").contains("9000000"), "it was replaced");
+    assert!(fake.record().contains("2000000") && !fake.record().contains("9000000"), "{}", fake.record());
+
+    fake.program("slow", &observation("slow", 2100));
+    succeed(measure(&fake, &["--again"]));
+    assert!(fake.record().contains("2100000"), "the next session measures what is built by then");
+}
+
+#[test]
 fn asked_to_stop_while_linking_it_does_not_blame_the_linker() {
     let stop = "[ -z \"$LLD_REPRODUCE\" ] || { kill -INT $PPID; exit 1; }\n";
     let fake = with_tools(&format!("{stop}{CARGO}"), LINKER);

@@ -92,7 +92,7 @@ impl Measure {
             let programs = match &self.programs {
                 Some(folder) => folder.clone(),
                 None if wanted.is_empty() => project.programs(),
-                None => programs::build(project)?,
+                None => programs::build_to_measure(project)?,
             };
             let build = Build { programs, revision, load, machine };
             let interrupted = Interrupted::listen()?;
@@ -212,7 +212,7 @@ impl Measure {
         let session = Session {
             project,
             programs: build.programs.clone(),
-            link_orders: relinks.then(|| LinkOrders::of(project, experiment)).transpose()?,
+            link_orders: relinks.then(|| LinkOrders::of(project, &build.programs, experiment)).transpose()?,
             tally: std::env::current_exe().context("tally cannot find its own executable")?,
             experiment,
             plan,
