@@ -124,6 +124,11 @@ impl Selector {
         self.words().find(|word| *word == crate::cell::TWIN || crate::cell::CONDITIONS.contains(word))
     }
 
+    /// Whether it says a value of this parameter.
+    pub fn names(&self, parameter: &str) -> bool {
+        self.conditions.iter().any(|(name, _)| name.as_deref() == Some(parameter))
+    }
+
     /// What must have been counted to answer it.
     pub fn count(&self) -> Option<Count> {
         Count::named(&self.measure)

@@ -78,7 +78,7 @@ impl Measures {
         kinds.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
         let all = ("all".to_owned(), column_of(record, &cells, count.all())?);
         let columns = [all].into_iter().chain(kinds.into_iter().map(|(_, kind, column)| (kind, column)));
-        let head = |name: &str| name.to_owned();
+        let head = |name: &str| count.words_of_kind(name);
         let (columns, rows) = turn(cells, columns.collect(), head);
         let [fewer, more] = experiment.laps_of(count);
         let (what, tool) = count.words();
@@ -87,7 +87,7 @@ impl Measures {
             columns,
             rows,
             caption: format!(
-                "{what} per {per}, counted by {tool} and not timed: in a run of {fewer} laps and in one of {more}, whose difference is what the laps did. Median {OVER_ROUNDS}"
+                "{what} per {per}, counted by {tool} and not timed: as the difference of two runs, of {fewer} and of {more} laps. Median {OVER_ROUNDS}"
             ),
             notes: vec![format!(
                 "A kind of which no cell has {LEAST} per {per} has no column; the column of all has it too."

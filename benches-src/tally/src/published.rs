@@ -75,6 +75,20 @@ pub struct Figure {
     pub beside: Option<String>,
 }
 
+impl Figure {
+    /// Whether it stands beside this cell. It says every parameter of it: else it would stand beside variants as well, of which nobody
+    /// published anything.
+    pub fn stands_beside(&self, cell: &Cell) -> Result<bool> {
+        let Some(text) = &self.beside else { return Ok(false) };
+        let Expression::Leaf(selector) = Expression::parse(text)? else {
+            bail!("published figure {} stands beside one cell, not {text:?}", self.id);
+        };
+        let same_condition = cell.condition.as_deref() == selector.condition();
+        let all_said = cell.parameters.keys().all(|parameter| selector.names(parameter));
+        Ok(same_condition && all_said && select(std::slice::from_ref(cell), &selector).is_ok())
+    }
+}
+
 /// The unit of a published figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -143,12 +157,7 @@ impl Published {
     pub fn beside(&self, cell: &Cell) -> Result<Vec<(&Publication, &Figure)>> {
         let mut beside = Vec::new();
         for (publication, figure) in self.figures() {
-            let Some(text) = &figure.beside else { continue };
-            let Expression::Leaf(selector) = Expression::parse(text)? else {
-                bail!("published figure {} stands beside one cell, not {text:?}", figure.id);
-            };
-            let same_condition = cell.condition.as_deref() == selector.condition();
-            if same_condition && select(std::slice::from_ref(cell), &selector).is_ok() {
+            if figure.stands_beside(cell)? {
                 beside.push((publication, figure));
             }
         }

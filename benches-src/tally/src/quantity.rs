@@ -289,7 +289,7 @@ fn per_round<'a>(
                 let reason = reason.or_else(|| ledger::too_short(observation, measure));
                 let reason = reason.unwrap_or_else(|| match measure {
                     "elapsed" => "its processes timed nothing".to_owned(),
-                    measure => format!("the programs do not count {measure}"),
+                    measure => format!("the programs do not count {}", measure.replace('_', " ")),
                 });
                 return Err(Missing::new("unavailable", format!("because {reason}")));
             }

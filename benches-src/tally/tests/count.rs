@@ -158,7 +158,7 @@ fn a_test_run_counts_too_and_check_accepts_the_plan() {
 
 /// Of what others published, only what this plan can answer.
 fn published_without_a_time(fake: &Fake) -> String {
-    fake.read("data/published/elsewhere.toml").replace("beside = \"slow[free]\"\n", "")
+    fake.read("data/published/elsewhere.toml").replace("beside = \"slow[free, size=3]\"\n", "")
 }
 
 #[test]

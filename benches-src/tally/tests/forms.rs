@@ -217,6 +217,21 @@ fn check_finds_what_does_not_agree() {
 }
 
 #[test]
+fn a_published_figure_stands_beside_the_very_cell_and_no_variant() {
+    let fake = recorded();
+    let figures = fake.read("data/published/elsewhere.toml");
+    let table = |fake: &Fake| fake.print(&["table", "pair", "--machine", "a-machine", "--form", "page"]);
+    assert!(table(&fake).contains("1.90"), "{}", table(&fake));
+    fake.write("data/published/elsewhere.toml", &figures.replace("slow[free, size=3]", "slow[free]"));
+    assert!(!table(&fake).contains("1.90"), "of whatever size is not of this one");
+    let said = support::fail(fake.tally(&["check"]));
+    assert!(
+        said.contains("figure slow-step: every cell like slow[free] has parameters that it does not say"),
+        "{said}"
+    );
+}
+
+#[test]
 fn check_keeps_names_apart_that_are_anchors_of_one_page() {
     let fake = Fake::with_plan(&PLAN.replace("\"pair\"", "\"slow\""));
     let said = support::fail(fake.tally(&["check"]));

@@ -40,6 +40,9 @@ pub struct Calculator {
     /// What a switch waits for: io or channel
     #[arg(long)]
     switch: Option<String>,
+    /// Whose extra CPU time to look at, with few or many connections busy: few or many
+    #[arg(long)]
+    served: Option<String>,
     /// What a connection holds: socket-pair, default-stack or small-stack
     #[arg(long)]
     held: Option<String>,
@@ -71,7 +74,7 @@ impl Calculator {
             ("connections", self.connections),
             ("memory", self.memory_gib),
         ];
-        let words = [("one_switch", &self.switch), ("one_held", &self.held)];
+        let words = [("one_switch", &self.switch), ("one_served", &self.served), ("one_held", &self.held)];
         let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, toml::Value::Float(number?))));
         let words = words.into_iter().filter_map(|(name, word)| Some((name, toml::Value::String(word.clone()?))));
         let given: Vec<(&str, toml::Value)> = numbers.chain(words).collect();

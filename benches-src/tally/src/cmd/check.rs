@@ -15,6 +15,7 @@ use crate::command_line::{CommandLine, Verb};
 use crate::expression::Expression;
 use crate::plan::{Experiment, Plan};
 use crate::project::{Machine, Project};
+use crate::published::Figure;
 use crate::record::Line;
 use crate::view::View;
 
@@ -204,9 +205,19 @@ fn claims(view: &View) -> Vec<String> {
 }
 
 fn published(view: &View) -> Vec<String> {
-    let stands_beside_a_cell = |text: &String| view.plans.experiment_for(&Expression::parse(text)?).map(drop);
-    let check = |(_, figure): (_, &crate::published::Figure)| {
-        let error = figure.beside.as_ref().map(stands_beside_a_cell)?.err()?;
+    let stands_beside_a_cell = |figure: &Figure, text: &str| -> Result<()> {
+        view.plans.experiment_for(&Expression::parse(text)?)?;
+        for (_, experiment) in view.plans.experiments() {
+            for cell in experiment.quick_cells()?.iter().chain(&experiment.full_cells()?) {
+                if figure.stands_beside(cell)? {
+                    return Ok(());
+                }
+            }
+        }
+        bail!("every cell like {text} has parameters that it does not say")
+    };
+    let check = |(_, figure): (_, &Figure)| {
+        let error = stands_beside_a_cell(figure, figure.beside.as_ref()?).err()?;
         Some(format!("published figure {}: {error:#}", figure.id))
     };
     view.published.figures().filter_map(check).collect()

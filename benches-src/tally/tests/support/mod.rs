@@ -137,7 +137,7 @@ value = 1900
 unit = "ns"
 label = "2020"
 machine = "a laptop"
-beside = "slow[free]"
+beside = "slow[free, size=3]"
 "#;
 
 impl Fake {
