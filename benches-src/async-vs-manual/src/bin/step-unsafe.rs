@@ -1,5 +1,5 @@
 //! One operation: one request of 256, answered by futures that the loop polls itself. Against `step-futures`, nothing is cleared and
-//! nothing is checked: what the compiler cannot know is promised to it.
+//! nothing is checked twice: what the compiler cannot know is promised to it.
 
 #![expect(clippy::manual_async_fn, reason = "an async function would move its arguments once more")]
 
