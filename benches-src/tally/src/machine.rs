@@ -168,7 +168,8 @@ impl Facts {
             doubts.push("a virtual machine: its host's scheduler and neighbours are in every number".to_owned());
         }
         if get("CPUs allowed").is_some_and(|list| cpus_in_list(list) < 4) {
-            doubts.push("fewer than four CPUs: `free` has little freedom".to_owned());
+            doubts
+                .push("fewer than four CPUs: programs that are free to use all of them have little freedom".to_owned());
         }
         if get("haltpoll, ns") == Some("0") || get("idle driver") == Some("haltpoll") {
             doubts.push("an idle CPU halts to the hypervisor, so waking one costs an interrupt through it".to_owned());

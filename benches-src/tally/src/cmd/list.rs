@@ -257,9 +257,9 @@ fn page_machine(view: &View, machine: &Machine, record: Option<&Record>, when: &
     let doubts = if items.is_empty() { String::new() } else { format!("<p>Doubts:</p>\n<ul>\n{items}</ul>\n") };
     let rows = facts.listed().into_iter().map(|(name, value)| {
         let value = match value {
-            Ok(value) => html(value),
+            Ok(value) => html(in_words(name, value)),
             Err(reason) => {
-                format!("{} {}", render::boxed_word(&Missing::new("not known", reason)), html(reason))
+                format!("{}: {}", render::boxed_word(&Missing::new("not known", reason)), html(reason))
             }
         };
         format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
@@ -274,6 +274,12 @@ fn page_machine(view: &View, machine: &Machine, record: Option<&Record>, when: &
     out + "</section>\n"
 }
 
+/// What a reader is told of a fact: a control group that sets no limit says so by a number that means none.
+fn in_words<'a>(name: &str, value: &'a str) -> &'a str {
+    let no_limit = value == "-1" || value == "max" || value.parse::<u64>().is_ok_and(|bytes| bytes >= 1 << 62);
+    if name.starts_with("control group") && no_limit { "none" } else { value }
+}
+
 /// What the newest session itself says against its conditions.
 fn session_doubts(record: &Record) -> Vec<String> {
     let mut doubts = Vec::new();
@@ -282,7 +288,7 @@ fn session_doubts(record: &Record) -> Vec<String> {
         && last > first
     {
         doubts.push(format!(
-            "the hypervisor took {} clock ticks of CPU time away during the newest session",
+            "the hypervisor took CPU time away during the newest session: in clock ticks, mostly of 10 ms, {}",
             last - first
         ));
     }
