@@ -33,7 +33,9 @@ pub fn build_to_measure(project: &Project) -> Result<PathBuf> {
             let entry = entry?;
             let metadata = entry.metadata()?;
             if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
-                fs::hard_link(entry.path(), measured.join(entry.file_name()))?;
+                let to = measured.join(entry.file_name());
+                // Some file systems have no such links.
+                fs::hard_link(entry.path(), &to).or_else(|_| fs::copy(entry.path(), &to).map(drop))?;
             }
         }
         Ok(())
