@@ -47,14 +47,6 @@ impl Count {
         Self::EVERY.into_iter().find(|count| measure == count.all() || measure.starts_with(count.of_a_kind()))
     }
 
-    /// What a reader calls a kind: a system call by its own name, instructions in words.
-    pub fn words_of_kind(self, kind: &str) -> String {
-        match self {
-            Count::SystemCalls => kind.to_owned(),
-            Count::Instructions => kind.replace('_', " "),
-        }
-    }
-
     /// What is counted, and by what.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {

@@ -78,7 +78,8 @@ impl Measures {
         kinds.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
         let all = ("all".to_owned(), column_of(record, &cells, count.all())?);
         let columns = [all].into_iter().chain(kinds.into_iter().map(|(_, kind, column)| (kind, column)));
-        let head = |name: &str| count.words_of_kind(name);
+        // A system call goes by its own name.
+        let head = |name: &str| if count == Count::Instructions { words(name) } else { name.to_owned() };
         let (columns, rows) = turn(cells, columns.collect(), head);
         let [fewer, more] = experiment.laps_of(count);
         let (what, tool) = count.words();

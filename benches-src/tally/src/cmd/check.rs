@@ -208,8 +208,8 @@ fn published(view: &View) -> Vec<String> {
     let stands_beside_a_cell = |figure: &Figure, text: &str| -> Result<()> {
         view.plans.experiment_for(&Expression::parse(text)?)?;
         for (_, experiment) in view.plans.experiments() {
-            for cell in experiment.quick_cells()?.iter().chain(&experiment.full_cells()?) {
-                if figure.stands_beside(cell)? {
+            for cell in experiment.full_cells()? {
+                if figure.stands_beside(&cell)? {
                     return Ok(());
                 }
             }
