@@ -12,6 +12,7 @@ use crate::counted::Count;
 use crate::expression::{Expression, Selector};
 use crate::project::Project;
 use crate::quantity::is_time;
+use crate::verdict::Verdict;
 
 /// A chapter's `plan.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -190,7 +191,7 @@ pub struct Claim {
     /// The parts; the claim is as good as its worst.
     #[serde(rename = "part")]
     pub parts: Vec<Part>,
-    /// The concluding sentence for each verdict, with quantities in braces.
+    /// What is concluded, by verdict.
     pub conclusion: Conclusion,
 }
 
@@ -222,18 +223,46 @@ fn default_agreement() -> f64 {
     1.25
 }
 
-/// The concluding sentence for each verdict that the data can give.
+/// The concluding sentence for each verdict that the data can give, with quantities in braces.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Conclusion {
+    /// How it begins whatever the verdict: mostly with the figures. The others are its ends then.
+    #[serde(default)]
+    begins: String,
     /// The interval lies in the band of agreement.
-    pub holds: String,
+    holds: String,
     /// Outside the band, on the same side of no effect.
-    pub shifted: String,
+    shifted: String,
     /// On the other side, or at no effect.
-    pub does_not_hold: String,
+    does_not_hold: String,
     /// None of these can be said.
-    pub inconclusive: String,
+    #[serde(default = "undecided")]
+    inconclusive: String,
+}
+
+fn undecided() -> String {
+    ": undecided, since an interval reaches over a bound of what would agree, or does not clear the noise.".to_owned()
+}
+
+impl Conclusion {
+    /// The sentence for a verdict; none where there is no number to conclude from.
+    pub fn sentence(&self, verdict: Verdict) -> Option<String> {
+        let end = match verdict {
+            Verdict::Holds => &self.holds,
+            Verdict::Shifted => &self.shifted,
+            Verdict::DoesNotHold => &self.does_not_hold,
+            Verdict::Inconclusive => &self.inconclusive,
+            Verdict::NotMeasured => return None,
+        };
+        Some(format!("{}{end}", self.begins))
+    }
+
+    /// Those for all verdicts.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let verdicts = [Verdict::Holds, Verdict::Shifted, Verdict::DoesNotHold, Verdict::Inconclusive];
+        verdicts.into_iter().filter_map(|verdict| self.sentence(verdict))
+    }
 }
 
 impl Parts {
@@ -574,5 +603,21 @@ impl Plan {
             experiment.answers(&Expression::parse(text)?).context("in a part")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conclusion_is_its_beginning_with_the_end_for_the_verdict() {
+        let text = "begins = \"It takes {a}\"\nholds = \", as published.\"\nshifted = \", not what was published.\"\ndoes-not-hold = \".\"";
+        let conclusion: Conclusion = toml::from_str(text).unwrap();
+        assert_eq!(conclusion.sentence(Verdict::Holds).unwrap(), "It takes {a}, as published.");
+        assert_eq!(conclusion.sentence(Verdict::DoesNotHold).unwrap(), "It takes {a}.");
+        assert!(conclusion.sentence(Verdict::Inconclusive).unwrap().starts_with("It takes {a}: undecided, since"));
+        assert_eq!(conclusion.sentence(Verdict::NotMeasured), None);
+        assert_eq!(conclusion.sentences().count(), 4);
     }
 }

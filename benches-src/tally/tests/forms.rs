@@ -232,6 +232,24 @@ fn a_published_figure_stands_beside_the_very_cell_and_no_variant() {
 }
 
 #[test]
+fn check_looks_into_what_is_said_only_where_the_numbers_are_others() {
+    let fake = Fake::new();
+    for (from, to, reason) in [
+        (
+            "by {slow[free]",
+            "by {slow[everywhere]",
+            "claim T1: \"It takes longer, by {slow[everywhere] / fast[free]}.\"",
+        ),
+        ("step takes {slow[free]}", "step takes {slow}", "a caption of pair: slow could mean any of"),
+    ] {
+        assert!(PLAN.contains(from));
+        fake.write("benches-src/chapter/plan.toml", &PLAN.replace(from, to));
+        let said = support::fail(fake.tally(&["check"]));
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[test]
 fn check_keeps_names_apart_that_are_anchors_of_one_page() {
     let fake = Fake::with_plan(&PLAN.replace("\"pair\"", "\"slow\""));
     let said = support::fail(fake.tally(&["check"]));

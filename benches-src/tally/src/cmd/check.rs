@@ -4,19 +4,21 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Parser};
 use regex::{Captures, Regex};
 
 use crate::calculator::Calculator;
+use crate::cmd::claim::Claim;
 use crate::cmd::limits;
 use crate::cmd::list::operation;
 use crate::command_line::{CommandLine, Verb};
 use crate::expression::Expression;
-use crate::plan::{Experiment, Plan};
+use crate::plan::{Claim as PlannedClaim, Experiment, Plan};
 use crate::project::{Machine, Project};
 use crate::published::Figure;
 use crate::record::Line;
+use crate::render::{self, Form};
 use crate::view::View;
 
 /// Whether plans, listings, pages and records agree
@@ -34,6 +36,7 @@ impl Check {
         wrong.extend(directives(view)?);
         wrong.extend(typed_figures(view)?);
         wrong.extend(claims(view));
+        wrong.extend(captions(view));
         wrong.extend(published(view));
         wrong.extend(calculator(view)?);
         let (records, aged) = records(view)?;
@@ -191,17 +194,28 @@ fn shell_words(command: &str) -> Vec<String> {
     words.collect()
 }
 
+/// Every claim can be judged and, whatever the verdict elsewhere, concluded.
 fn claims(view: &View) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let print = |id: &str| {
-        super::claim::Claim { id: Some(id.to_owned()), machines: false }.print(view, crate::render::Form::Text)
-    };
-    for (_, claim) in view.plans.claims() {
-        if let Err(error) = print(&claim.id) {
-            wrong.push(format!("claim {}: {error:#}", claim.id));
+    let check = |claim: &PlannedClaim| -> Result<()> {
+        Claim { id: Some(claim.id.clone()), machines: false }.print(view, Form::Text)?;
+        let (plan, experiment) = view.plans.experiment(&claim.experiment)?;
+        for sentence in claim.conclusion.sentences() {
+            render::fill(view, plan, experiment, &sentence, Form::Text).with_context(|| format!("{sentence:?}"))?;
         }
-    }
-    wrong
+        Ok(())
+    };
+    let wrong = |claim: &PlannedClaim| Some(format!("claim {}: {:#}", claim.id, check(claim).err()?));
+    view.plans.claims().filter_map(|(_, claim)| wrong(claim)).collect()
+}
+
+/// Every caption can be filled in.
+fn captions(view: &View) -> Vec<String> {
+    let wrong = |(plan, experiment): (&Plan, &Experiment)| {
+        let error = |text: &String| render::fill(view, plan, experiment, text, Form::Text).err();
+        let errors = experiment.captions.values().filter_map(error);
+        errors.map(|error| format!("a caption of {}: {error:#}", experiment.name)).collect::<Vec<_>>()
+    };
+    view.plans.experiments().flat_map(wrong).collect()
 }
 
 fn published(view: &View) -> Vec<String> {

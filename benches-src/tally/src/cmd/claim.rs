@@ -113,20 +113,13 @@ impl<'a> Judged<'a> {
 
     /// The concluding sentence. What could not be measured has no conclusion but says why.
     fn conclusion(&self, view: &View, form: Form) -> Result<String> {
-        let sentences = &self.claim.conclusion;
-        let sentence = match self.verdict() {
-            Verdict::Holds => &sentences.holds,
-            Verdict::Shifted => &sentences.shifted,
-            Verdict::DoesNotHold => &sentences.does_not_hold,
-            Verdict::Inconclusive => &sentences.inconclusive,
-            Verdict::NotMeasured => {
-                let reason = self.parts.iter().find_map(JudgedPart::missing);
-                let reason = reason.map_or("there are too few rounds for an interval", |missing| &missing.reason);
-                let sentence = format!("Not measured here: {reason}.");
-                return Ok(if form == Form::Page { html(&sentence) } else { sentence });
-            }
+        let Some(sentence) = self.claim.conclusion.sentence(self.verdict()) else {
+            let reason = self.parts.iter().find_map(JudgedPart::missing);
+            let reason = reason.map_or("there are too few rounds for an interval", |missing| &missing.reason);
+            let sentence = format!("Not measured here: {reason}.");
+            return Ok(if form == Form::Page { html(&sentence) } else { sentence });
         };
-        let sentence = render::fill(view, self.plan, self.experiment, sentence, form)?;
+        let sentence = render::fill(view, self.plan, self.experiment, &sentence, form)?;
         let lacks_floor = self.parts.iter().any(JudgedPart::lacks_floor);
         Ok(if lacks_floor && self.verdict() == Verdict::Inconclusive { sentence + WITHOUT_FLOOR } else { sentence })
     }
