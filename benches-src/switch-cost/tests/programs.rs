@@ -103,6 +103,12 @@ fn a_switch_to_a_coroutine_and_back_is_two() {
 }
 
 #[test]
+fn a_chase_comes_back_after_every_line_and_no_sooner() {
+    let seen = observe(&[env!("CARGO_BIN_EXE_chase-memory")], &["--bytes", "65536", "--iters", "3", "--warmups", "1"]);
+    assert_eq!(seen.samples[0].operations, 3 * 65_536 / 64);
+}
+
+#[test]
 fn a_crowd_does_its_work_together_and_all_of_it_is_counted() {
     for program in CROWDS {
         for placement in ["one-cpu", "free"] {

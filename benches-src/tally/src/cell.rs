@@ -6,6 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::neighbours::Kind;
+
 /// One thing that is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cell {
@@ -24,10 +26,14 @@ pub struct Cell {
 pub const PLACEMENTS: [&str; 3] = ["one-cpu", "two-cpus", "free"];
 
 /// The conditions that a plan can ask for. Another condition, `twin`, comes from the plan's A/A pairs.
-pub const CONDITIONS: [&str; 5] = [SPINNERS, NO_STACK_CACHE, LARGE_STACK_CACHE, ONE_ARENA, LARGE_TCACHE];
+pub const CONDITIONS: [&str; 6] = [SPINNERS, STREAMER, NO_STACK_CACHE, LARGE_STACK_CACHE, ONE_ARENA, LARGE_TCACHE];
 
 /// The condition under which no CPU goes idle: on each, a process spins that gives way to every other.
 pub const SPINNERS: &str = "spinners";
+
+/// The condition under which what all cores share of a cache holds little of what is measured: on another core, a process reads through
+/// more memory than fits in.
+pub const STREAMER: &str = "streamer";
 
 /// The condition under which glibc unmaps the stack of every thread that ends instead of keeping it for the next.
 pub const NO_STACK_CACHE: &str = "no-stack-cache";
@@ -70,9 +76,13 @@ impl Cell {
         Self { condition: None, ..self.clone() }
     }
 
-    /// Whether it is run while no CPU goes idle.
-    pub fn has_spinners(&self) -> bool {
-        self.condition.as_deref() == Some(SPINNERS)
+    /// The processes beside it that make its condition, where it is one that they make.
+    pub fn neighbours(&self) -> Option<Kind> {
+        match self.condition.as_deref() {
+            Some(SPINNERS) => Some(Kind::Spinners),
+            Some(STREAMER) => Some(Kind::Streamer),
+            _ => None,
+        }
     }
 
     /// The variable of the environment that makes its condition, where it is one of glibc's.

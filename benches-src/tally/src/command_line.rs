@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::cmd::{
-    calculator, chart, check, claim, confirm, export, limits, list, measure, preprocess, spin, table, value,
+    calculator, chart, check, claim, confirm, export, limits, list, measure, preprocess, spin, stream, table, value,
 };
 use crate::project::Project;
 use crate::render::Form;
@@ -51,6 +51,8 @@ pub enum Verb {
     Preprocess(preprocess::Preprocess),
     #[command(hide = true)]
     Spin(spin::Spin),
+    #[command(hide = true)]
+    Stream(stream::Stream),
 }
 
 impl CommandLine {
@@ -59,6 +61,7 @@ impl CommandLine {
         match self.verb {
             Verb::Preprocess(verb) => return verb.run(),
             Verb::Spin(verb) => return verb.run(),
+            Verb::Stream(verb) => return verb.run(),
             _ => {}
         }
         let project = Project::find()?;
@@ -81,7 +84,9 @@ impl CommandLine {
             Verb::Calculator(verb) => verb.print(&view, form),
             Verb::Confirm(verb) => verb.print(&view, form),
             Verb::Check(verb) => verb.print(&view),
-            Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) => unreachable!("done above"),
+            Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) | Verb::Stream(_) => {
+                unreachable!("done above")
+            }
         };
         match std::io::stdout().write_all(printed?.as_bytes()) {
             // Whoever reads has seen enough, as `head` does.

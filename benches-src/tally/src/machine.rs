@@ -54,7 +54,7 @@ const FACTS: &[Fact] = &[
     fact("CPUs online", true, "/sys/devices/system/cpu/online", || read("/sys/devices/system/cpu/online")),
     fact("CPUs allowed", true, "/proc/self/status", || row("/proc/self/status", "Cpus_allowed_list:")),
     fact("threads per core", true, "/sys/devices/system/cpu/cpu0/topology", || {
-        Some(cpus_in_list(&read("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list")?).to_string())
+        Some(same_core(0).len()).filter(|threads| *threads > 0).map(|threads| threads.to_string())
     }),
     fact("caches of CPU 0", true, "/sys/devices/system/cpu/cpu0/cache", caches),
     fact("virtual machine", true, "/sys/hypervisor, CPU flags", hypervisor),
@@ -142,7 +142,7 @@ impl Facts {
         format!(
             "{}, {} CPUs allowed, {virtual_machine}Linux {}",
             get("CPU"),
-            self.known.get("CPUs allowed").map_or(0, |list| cpus_in_list(list)),
+            self.known.get("CPUs allowed").map_or(0, |list| cpus_in_list(list).len()),
             get("kernel"),
         )
     }
@@ -153,8 +153,7 @@ impl Facts {
         let cache = |description: &str| {
             let mut words = description.split([' ', ',']).filter(|word| !word.is_empty());
             let (level, kind, size) = (words.next()?, words.next()?, words.next()?);
-            let (number, unit) = size.split_at(size.len() - 1);
-            let bytes = number.parse::<f64>().ok()? * if unit == "M" { 1024.0 * 1024.0 } else { 1024.0 };
+            let bytes = bytes_of_cache(size)?;
             (kind != "instruction").then(|| (level.to_owned(), bytes))
         };
         text.split(';').filter_map(cache).collect()
@@ -167,7 +166,7 @@ impl Facts {
         if get("virtual machine").is_some_and(|kind| kind != "no") {
             doubts.push("a virtual machine: its host's scheduler and neighbours are in every number".to_owned());
         }
-        if get("CPUs allowed").is_some_and(|list| cpus_in_list(list) < 4) {
+        if get("CPUs allowed").is_some_and(|list| cpus_in_list(list).len() < 4) {
             doubts
                 .push("fewer than four CPUs: programs that are free to use all of them have little freedom".to_owned());
         }
@@ -254,24 +253,63 @@ fn cpuinfo(name: &str) -> Option<String> {
     rows.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned())
 }
 
-/// How many CPUs a list such as `0-3,8` names.
-fn cpus_in_list(list: &str) -> usize {
-    let count = |range: &str| match range.split_once('-') {
-        Some((first, last)) => Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1),
-        None => range.parse::<usize>().ok().map(|_| 1),
+/// The CPUs that a list such as `0-3,8` names.
+fn cpus_in_list(list: &str) -> Vec<usize> {
+    let cpus = |range: &str| match range.split_once('-') {
+        Some((first, last)) => Some(first.parse().ok()?..=last.parse().ok()?),
+        None => range.parse().ok().map(|cpu| cpu..=cpu),
     };
-    list.split(',').filter_map(count).sum()
+    list.split(',').filter_map(cpus).flatten().collect()
+}
+
+/// The CPUs that are threads of the same core as this one, itself among them; none where the kernel does not say.
+pub fn same_core(cpu: usize) -> Vec<usize> {
+    let list = read(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
+    cpus_in_list(&list.unwrap_or_default())
+}
+
+/// A processor's cache, as the kernel describes it.
+pub struct Cache {
+    level: String,
+    kind: String,
+    /// With `K` or `M`.
+    size: String,
+    /// The CPUs that share it.
+    pub cpus: Vec<usize>,
+}
+
+impl Cache {
+    /// How much it holds.
+    pub fn bytes(&self) -> Option<f64> {
+        bytes_of_cache(&self.size)
+    }
+}
+
+/// The caches of a CPU, the nearest first.
+fn caches_of(cpu: usize) -> Vec<Cache> {
+    let cache = |index: usize| {
+        let part = |name: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"));
+        let (level, kind, size) = (part("level")?, part("type")?.to_lowercase(), part("size")?);
+        Some(Cache { level, kind, size, cpus: cpus_in_list(&part("shared_cpu_list")?) })
+    };
+    (0..).map_while(cache).collect()
+}
+
+/// The largest cache of a CPU.
+pub fn last_cache(cpu: usize) -> Option<Cache> {
+    caches_of(cpu).into_iter().last()
+}
+
+/// What a size such as `32M` stands for.
+fn bytes_of_cache(size: &str) -> Option<f64> {
+    let (number, unit) = size.split_at_checked(size.len().checked_sub(1)?)?;
+    Some(number.parse::<f64>().ok()? * if unit == "M" { 1024.0 * 1024.0 } else { 1024.0 })
 }
 
 fn caches() -> Option<String> {
-    let mut caches = Vec::new();
-    for index in 0.. {
-        let folder = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
-        let part = |name: &str| read(&format!("{folder}/{name}"));
-        let Some(level) = part("level") else { break };
-        let shared = cpus_in_list(&part("shared_cpu_list")?);
-        caches.push(format!("L{level} {} {}, shared by {shared}", part("type")?.to_lowercase(), part("size")?));
-    }
+    let describe =
+        |cache: Cache| format!("L{} {} {}, shared by {}", cache.level, cache.kind, cache.size, cache.cpus.len());
+    let caches: Vec<String> = caches_of(0).into_iter().map(describe).collect();
     Some(caches.join("; ")).filter(|text| !text.is_empty())
 }
 
@@ -337,7 +375,8 @@ fn mitigations() -> Option<String> {
 
 fn limits() -> Option<String> {
     let soft = |name: &str| Some(row("/proc/self/limits", name)?.split_whitespace().next()?.to_owned());
-    Some(format!("{}, {}, {}", soft("Max open files")?, soft("Max processes")?, soft("Max stack size")?))
+    let (files, processes, stack) = (soft("Max open files")?, soft("Max processes")?, soft("Max stack size")?);
+    Some(format!("{files}, {processes}, {}", if stack == "unlimited" { stack } else { stack + " bytes" }))
 }
 
 /// As `getconf GNU_LIBC_VERSION` says it. Programs start on the one that this process runs on.
@@ -385,10 +424,10 @@ mod tests {
     }
 
     #[test]
-    fn cpu_lists_are_counted() {
-        assert_eq!(cpus_in_list("0-3,8"), 5);
-        assert_eq!(cpus_in_list("1"), 1);
-        assert_eq!(cpus_in_list(""), 0);
+    fn cpu_lists_are_read() {
+        assert_eq!(cpus_in_list("0-3,8"), [0, 1, 2, 3, 8]);
+        assert_eq!(cpus_in_list("1"), [1]);
+        assert!(cpus_in_list("").is_empty() && cpus_in_list("3-1").is_empty());
     }
 
     #[test]

@@ -22,11 +22,11 @@ use crate::cell::Cell;
 use crate::counted::{Count, Counted};
 use crate::expression::Expression;
 use crate::machine::{State, without_folders};
+use crate::neighbours::{Kind, Neighbours, die_with_this_process};
 use crate::plan::{Experiment, Plan};
 use crate::programs::LinkOrders;
 use crate::project::Project;
 use crate::record::{Effort, End, Failure, Header, Record, Run, Writer, put_aside};
-use crate::spinners::{Spinners, die_with_this_process};
 
 /// How much an effort measures.
 #[derive(Debug, Clone, Copy)]
@@ -144,7 +144,7 @@ pub struct Session<'a> {
     pub programs: PathBuf,
     /// The same in other orders, where each round has one of its own.
     pub link_orders: Option<LinkOrders<'a>>,
-    /// Tally's own executable, which becomes the spinners.
+    /// Tally's own executable, which becomes the neighbours.
     pub tally: PathBuf,
     /// The experiment.
     pub experiment: &'a Experiment,
@@ -301,7 +301,10 @@ impl Session<'_> {
             None => self.time(&program, cell, header.effort, environment_bytes),
             Some(count) => self.count(count, cell, environment_bytes),
         };
-        let outcome = if cell.has_spinners() { self.amid_spinners(cell, observe)? } else { observe()? };
+        let outcome = match cell.neighbours() {
+            Some(kind) => self.beside(kind, cell, observe)?,
+            None => observe()?,
+        };
         let took_ms = Some(started.elapsed().as_millis() as u64);
         let (observation, failure) = match outcome {
             Ok(observation) => (Some(observation), None),
@@ -324,15 +327,15 @@ impl Session<'_> {
         Ok(ended.observation(&self.plan.chapter, cell))
     }
 
-    /// Observes while no CPU goes idle. Without spinners nothing is observed, since it would be another cell.
-    fn amid_spinners(&self, cell: &Cell, observe: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
-        let mut spinners = match Spinners::start(&self.tally)? {
-            Ok(spinners) => spinners,
+    /// Observes beside neighbours. Without them nothing is observed, since it would be another cell.
+    fn beside(&self, kind: Kind, cell: &Cell, observe: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
+        let mut neighbours = match Neighbours::start(&self.tally, kind)? {
+            Ok(neighbours) => neighbours,
             Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
         };
         let outcome = observe()?;
-        if !spinners.all_spin()? {
-            return Ok(Ok(self.unavailable(cell, "a spinner ended before the program did")));
+        if !neighbours.are_there()? {
+            return Ok(Ok(self.unavailable(cell, "a neighbour ended before the program did")));
         }
         Ok(outcome)
     }

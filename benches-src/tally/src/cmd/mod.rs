@@ -11,5 +11,6 @@ pub mod list;
 pub mod measure;
 pub mod preprocess;
 pub mod spin;
+pub mod stream;
 pub mod table;
 pub mod value;

@@ -1,4 +1,4 @@
-//! The condition `spinners`, with shell scripts that look around them while they are measured.
+//! The conditions `spinners` and `streamer`, with shell scripts that look around them while they are measured.
 
 mod support;
 
@@ -14,6 +14,11 @@ fn plan() -> String {
         grid,
         &format!("quick = {{ placement = [\"free\"], {amid}\nfull = {{ placement = [\"free\", \"one-cpu\"], {amid}"),
     )
+}
+
+/// The usual plan, with the slow program also beside a streamer.
+fn plan_with_streamer() -> String {
+    plan().replace("\"spinners\"", "\"streamer\"")
 }
 
 /// Reports how many of its siblings are spinners of the class SCHED_IDLE (5), each on one CPU; and takes longer without any.
@@ -45,6 +50,19 @@ fn one_spins_on_every_cpu_while_the_cell_runs_and_at_no_other_time() {
     assert_eq!(json(&fake, "slow[free]")["median_ns"], 2000.0);
     assert_eq!(json(&fake, "slow[free, twin]")["median_ns"], 2000.0);
     assert_eq!(json(&fake, "slow[free, spinners] / slow[free]")["median"], 0.75);
+}
+
+#[test]
+fn one_streams_on_another_core_while_the_cell_runs_or_the_reason_is_recorded() {
+    let fake = Fake::with_plan(&plan_with_streamer());
+    fake.program("slow", &LOOKS_AROUND.replace("tally spin [0-9]* ", "tally stream [1-9][0-9]* [1-9][0-9]* "));
+    succeed(fake.measure(&[]));
+    assert_eq!(json(&fake, "slow[free].spinners")["median"], 0.0, "without a condition, the cell without any");
+    let beside = json(&fake, "slow[free, streamer].spinners");
+    match beside["reason"].as_str() {
+        None => assert_eq!(beside["median"], 1.0),
+        Some(reason) => assert!(reason.contains("core") || reason.contains("cache"), "{reason}"),
+    }
 }
 
 #[test]
@@ -115,7 +133,7 @@ fn plans_with_mistakes_in_conditions_are_refused() {
         (
             "[\"none\", \"spinners\"]",
             "[\"none\", \"moonlight\"]",
-            "unknown condition \"moonlight\" of slow; there are: none, spinners",
+            "unknown condition \"moonlight\" of slow; there are: none, spinners, streamer",
         ),
         ("[\"none\", \"spinners\"]", "[\"spinners\"]", "the quick grid lacks slow[size=3, free], but has"),
         ("twins = [\"fast[free]\"]", "twins = [\"slow[free, spinners]\"]", "cannot have a twin"),
