@@ -12,6 +12,7 @@ pub mod charts;
 pub mod cmd;
 pub mod columns;
 pub mod command_line;
+pub mod core_to_core;
 pub mod counted;
 pub mod downloads;
 pub mod escape;

@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+use crate::core_to_core::{APART_NS, allowed_cpus, line_ns, stay_on};
 use crate::machine;
 
 /// What neighbours do.
@@ -25,7 +25,11 @@ pub enum Kind {
 }
 
 /// Processes that are beside until this is dropped.
-pub struct Neighbours(Vec<Child>);
+pub struct Neighbours {
+    processes: Vec<Child>,
+    /// The CPUs that have to share a cache for the neighbour to be one.
+    sharing: Option<(usize, usize)>,
+}
 
 /// What a neighbour says once it has its CPU, its class and its memory.
 const READY: &str = "ready";
@@ -33,24 +37,26 @@ const READY: &str = "ready";
 impl Neighbours {
     /// Starts them, each as a command of tally's own. Returns once all have begun; the inner error is why they cannot.
     pub fn start(tally: &Path, kind: Kind) -> Result<Result<Self, String>> {
-        let allowed = sched_getaffinity(None).context("the allowed CPUs cannot be read")?;
-        let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
-        let commands = match kind {
-            Kind::Spinners => allowed.iter().map(|cpu| vec!["spin".to_owned(), cpu.to_string()]).collect(),
+        let allowed = allowed_cpus().context("the allowed CPUs cannot be read")?;
+        let (commands, sharing) = match kind {
+            Kind::Spinners => (allowed.iter().map(|cpu| vec!["spin".to_owned(), cpu.to_string()]).collect(), None),
             Kind::Streamer => match streamer(&allowed) {
-                Ok(command) => vec![command],
+                Ok((command, cpus)) => (vec![command], Some(cpus)),
                 Err(reason) => return Ok(Err(reason)),
             },
         };
-        let mut neighbours = Self(Vec::new());
+        if let Err(reason) = share_a_cache(sharing)? {
+            return Ok(Err(reason));
+        }
+        let mut neighbours = Self { processes: Vec::new(), sharing };
         for arguments in commands {
             let mut command = Command::new(tally);
             command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
             die_with_this_process(&mut command);
             let child = command.spawn().with_context(|| format!("cannot start {}", tally.display()))?;
-            neighbours.0.push(child);
+            neighbours.processes.push(child);
         }
-        for child in &mut neighbours.0 {
+        for child in &mut neighbours.processes {
             let mut said = String::new();
             BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut said)?;
             if said.trim() != READY {
@@ -60,27 +66,28 @@ impl Neighbours {
         Ok(Ok(neighbours))
     }
 
-    /// Whether every one of them is still there.
-    pub fn are_there(&mut self) -> Result<bool> {
-        let mut all = true;
-        for child in &mut self.0 {
-            all &= child.try_wait()?.is_none();
+    /// Whether they were beside until now; the inner error is why not.
+    pub fn were_beside(&mut self) -> Result<Result<(), String>> {
+        for child in &mut self.processes {
+            if child.try_wait()?.is_some() {
+                return Ok(Err("a neighbour ended before the program did".to_owned()));
+            }
         }
-        Ok(all)
+        share_a_cache(self.sharing)
     }
 }
 
 impl Drop for Neighbours {
     fn drop(&mut self) {
         // One that has ended by itself can be neither killed nor missed, but has to be reaped like the others.
-        self.0.iter_mut().for_each(|child| drop(child.kill()));
-        self.0.iter_mut().for_each(|child| drop(child.wait()));
+        self.processes.iter_mut().for_each(|child| drop(child.kill()));
+        self.processes.iter_mut().for_each(|child| drop(child.wait()));
     }
 }
 
-/// The command of one that reads through four times the cache that the first of these CPUs has in common with another of them. Threads
-/// of one core would share more than that cache.
-fn streamer(allowed: &[usize]) -> Result<Vec<String>, String> {
+/// The command of one that reads through four times the cache that the first of these CPUs has in common with another of them, and those
+/// two. Threads of one core would share more than that cache.
+fn streamer(allowed: &[usize]) -> Result<(Vec<String>, (usize, usize)), String> {
     let first = *allowed.first().ok_or("this process may use no CPU")?;
     let cache = machine::last_cache(first).ok_or("the kernel does not say which CPUs share a cache")?;
     let bytes = cache.bytes().ok_or("the kernel does not say how much the last cache holds")?;
@@ -90,8 +97,19 @@ fn streamer(allowed: &[usize]) -> Result<Vec<String>, String> {
         .iter()
         .find(another)
         .ok_or("no second core that this process may use shares the first one's last cache")?;
-    Ok(vec!["stream".to_owned(), cpu.to_string(), ((4.0 * bytes) as usize).to_string()])
+    let command = vec!["stream".to_owned(), cpu.to_string(), ((4.0 * bytes) as usize).to_string()];
+    Ok((command, (first, *cpu)))
 }
+
+/// Whether the CPUs that have to share a cache do: a virtual machine's kernel does not know on which cores its host runs them.
+fn share_a_cache(cpus: Option<(usize, usize)>) -> Result<Result<(), String>> {
+    let Some((one, other)) = cpus else { return Ok(Ok(())) };
+    let ns = line_ns(one, other).context("how far apart two CPUs are cannot be found out")?;
+    Ok(if ns < APART_NS { Ok(()) } else { Err(NOT_SHARED.to_owned()) })
+}
+
+/// Why there is no neighbour that could take a cache away.
+const NOT_SHARED: &str = "the host ran the two CPUs on cores that share no cache";
 
 /// What a spinner does, for ever.
 pub fn spin(cpu: usize) -> Result<Infallible> {
@@ -132,9 +150,7 @@ fn begin<T>(prepared: Result<T>) -> Result<T> {
 
 /// Stays on one CPU and takes only time that nobody else wants there. Neither needs root.
 fn give_way(cpu: usize) -> Result<()> {
-    let mut only = CpuSet::new();
-    only.set(cpu);
-    sched_setaffinity(None, &only).with_context(|| format!("a process cannot be pinned to CPU {cpu}"))?;
+    stay_on(cpu).with_context(|| format!("a process cannot be pinned to CPU {cpu}"))?;
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: the call reads the parameters, which live until it returns, and changes the class of this thread alone.
     let status = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameters) };

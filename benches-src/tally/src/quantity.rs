@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use observation::{Histogram, Observation, Window};
 
 use crate::cell::Cell;
+use crate::core_to_core::APART_NS;
 use crate::counted::Count;
 use crate::expression::{Expression, Operator, Selector};
 use crate::ledger;
@@ -233,7 +234,22 @@ impl Record {
             *counts.entry(kind).or_default() += 1;
         }
         let say = |(doubt, count): (&str, usize)| format!("{doubt}: in {count} of {} processes", self.runs.len());
-        counts.into_iter().map(say).collect()
+        counts.into_iter().map(say).chain(self.doubt_of_moving()).collect()
+    }
+
+    /// Said where the first two CPUs shared a cache at times and at others did not.
+    fn doubt_of_moving(&self) -> Option<String> {
+        let known: Vec<u64> = self.runs.iter().filter_map(|run| run.core_to_core_ns).collect();
+        let apart = known.iter().filter(|ns| **ns >= APART_NS).count();
+        let moved = 0 < apart && apart < known.len();
+        moved.then(|| {
+            format!(
+                "the host ran the first two CPUs now on cores that share a cache and now on others, which took {} ns or more to pass a \
+                 line of memory on: before {apart} of {} processes",
+                APART_NS,
+                known.len()
+            )
+        })
     }
 }
 
@@ -451,6 +467,18 @@ mod tests {
             runs.push(unavailable);
         }
         Record { header: header(cells), runs, end: Some(end()) }
+    }
+
+    #[test]
+    fn that_the_host_moved_the_cpus_is_a_doubt_and_that_they_are_always_apart_is_none() {
+        let mut record = drifting();
+        let mut doubts = |ns: fn(usize) -> Option<u64>| {
+            record.runs.iter_mut().enumerate().for_each(|(number, run)| run.core_to_core_ns = ns(number));
+            record.doubts()
+        };
+        assert!(doubts(|_| None).is_empty() && doubts(|_| Some(45)).is_empty() && doubts(|_| Some(200)).is_empty());
+        let moved = doubts(|number| (number > 1).then_some(if number < 10 { 200 } else { 45 }));
+        assert!(moved[0].ends_with("before 8 of 30 processes"), "{moved:?}");
     }
 
     fn evaluate(record: &Record, text: &str) -> Measured {

@@ -157,6 +157,10 @@ pub struct Run {
     /// How long it took in milliseconds, with what counts or spins beside it. Records that were made before this was noted down lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
+    /// How long a line of memory took from the first CPU that it might use to the second, right before it started, in nanoseconds; see
+    /// [`crate::core_to_core`]. Nothing where there is no second, and in records that were made before this was noted down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_to_core_ns: Option<u64>,
     /// What the process reported.
     #[serde(default, with = "kept", skip_serializing_if = "Option::is_none")]
     pub observation: Option<Observation>,
@@ -505,6 +509,7 @@ pub(crate) mod tests {
             environment_bytes: 0,
             link_order: None,
             took_ms: None,
+            core_to_core_ns: None,
             observation: Some(observation),
             failure: None,
         }

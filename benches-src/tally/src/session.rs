@@ -19,6 +19,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use wait_timeout::ChildExt;
 
 use crate::cell::Cell;
+use crate::core_to_core;
 use crate::counted::{Count, Counted};
 use crate::expression::Expression;
 use crate::machine::{State, without_folders};
@@ -296,6 +297,7 @@ impl Session<'_> {
         let cell = &header.cells[index];
         let link_order = self.link_orders.as_ref().map(|_| link_order(round, cell.is_twin()));
         let program = self.program(cell, link_order);
+        let core_to_core_ns = core_to_core::of_first_two().context("how far apart two CPUs are cannot be found out")?;
         let started = Instant::now();
         let observe = || match self.experiment.count {
             None => self.time(&program, cell, header.effort, environment_bytes),
@@ -310,7 +312,7 @@ impl Session<'_> {
             Ok(observation) => (Some(observation), None),
             Err(failure) => (None, Some(failure)),
         };
-        Ok(Run { round, cell: index, environment_bytes, link_order, took_ms, observation, failure })
+        Ok(Run { round, cell: index, environment_bytes, link_order, took_ms, core_to_core_ns, observation, failure })
     }
 
     /// Where a cell's program lies, as it is usually linked or in another order.
@@ -334,10 +336,10 @@ impl Session<'_> {
             Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
         };
         let outcome = observe()?;
-        if !neighbours.are_there()? {
-            return Ok(Ok(self.unavailable(cell, "a neighbour ended before the program did")));
-        }
-        Ok(outcome)
+        Ok(match neighbours.were_beside()? {
+            Ok(()) => outcome,
+            Err(reason) => Ok(self.unavailable(cell, reason)),
+        })
     }
 
     /// Counts what an operation does, by a shorter and a longer run. Times under a tool that counts are no results, so none is
