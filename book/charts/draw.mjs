@@ -1,11 +1,9 @@
-// Draws a chart twice, for wide pages and for phones. Standard input: what tally's charts.rs calls a request, as JSON.
-// Standard output: { "wide": svg, "narrow": svg }, with title, description, and ids of their own.
+// Draws charts, each twice, for wide pages and for phones. Standard input: what tally's charts.rs calls a request, as a line of JSON.
+// Standard output, a line for each: { "wide": svg, "narrow": svg }, with title, description, and ids of their own.
 
-import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import * as vega from 'vega';
 import * as vegaLite from 'vega-lite';
-
-const request = JSON.parse(readFileSync(0, 'utf8'));
 
 const entity = (character) => `&#${character.codePointAt(0)};`;
 const escaped = (text) => text.replace(/[<>&"']/g, entity);
@@ -18,10 +16,10 @@ vega.textMetrics.width = ({ fontSize, limit }, text) => {
   return limit > 0 ? Math.min(limit, width) : width;
 };
 
-/** The picture of one specification; `part` keeps the ids of the two pictures of a figure apart. */
-async function draw(spec, part) {
+/** The picture of one specification of a request; `part` keeps the ids of the two pictures of a figure apart. */
+async function draw(request, part) {
   vega.resetSVGDefIds();
-  const view = new vega.View(vega.parse(vegaLite.compile(spec).spec), { renderer: 'none' });
+  const view = new vega.View(vega.parse(vegaLite.compile(request[part]).spec), { renderer: 'none' });
   const svg = await view.toSVG();
   await view.finalize();
   const prefix = `${request.prefix}-${part}`;
@@ -36,5 +34,7 @@ async function draw(spec, part) {
     .replace(/[{}]/g, entity);
 }
 
-const drawn = { wide: await draw(request.wide, 'wide'), narrow: await draw(request.narrow, 'narrow') };
-process.stdout.write(JSON.stringify(drawn));
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  process.stdout.write(`${JSON.stringify({ wide: await draw(request, 'wide'), narrow: await draw(request, 'narrow') })}\n`);
+}

@@ -1,17 +1,20 @@
 //! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
 //! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::neighbours::die_with_this_process;
 use crate::project::Project;
+use crate::say;
 use crate::sources::hash;
 
 /// What is to be drawn.
@@ -94,29 +97,113 @@ pub enum Packages {
     AsTheyAre,
 }
 
-/// Draws, or finds what was drawn before.
-pub fn draw(project: &Project, request: &Request, packages: Packages) -> Result<Drawn> {
-    let folder = project.charts();
-    let asked = serde_json::to_string(request)?;
-    let mut all = asked.clone();
-    for file in ["draw.mjs", "package-lock.json"] {
-        all += &fs::read_to_string(folder.join(file)).with_context(|| format!("cannot read {file} of book/charts"))?;
+/// Draws charts with one Node for all of them, which is started by the first that was not drawn before.
+#[derive(Default)]
+pub struct Pencil(RefCell<Option<Node>>);
+
+impl Pencil {
+    /// Draws, or finds what was drawn before.
+    pub fn draw(&self, project: &Project, request: &Request, packages: Packages) -> Result<Drawn> {
+        let folder = project.charts();
+        let asked = serde_json::to_string(request)?;
+        let mut all = asked.clone();
+        for file in ["draw.mjs", "package-lock.json"] {
+            all +=
+                &fs::read_to_string(folder.join(file)).with_context(|| format!("cannot read {file} of book/charts"))?;
+        }
+        let kept = project.drawn().join(format!("{}.json", hash(all.as_bytes())));
+        if let Some(drawn) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+            return Ok(drawn);
+        }
+        match packages {
+            Packages::Fetch => fetch_packages(project)?,
+            Packages::AsTheyAre => {
+                ensure!(are_fetched(project)?, "the packages that draw charts are not there. {CURE}")
+            }
+        }
+        let drawn: Drawn = serde_json::from_str(&self.answer(&folder, &asked)?)?;
+        let keep = || -> std::io::Result<()> {
+            fs::create_dir_all(project.drawn())?;
+            // Written beside and moved, since builds may run side by side.
+            let mut file = tempfile::NamedTempFile::new_in(project.drawn())?;
+            file.write_all(serde_json::to_string(&drawn)?.as_bytes())?;
+            file.persist(&kept)?;
+            Ok(())
+        };
+        if let Err(error) = keep() {
+            // What is drawn can be shown, whether there is room to keep it or not.
+            say!(
+                "tally: warning: a chart cannot be kept in {} ({error}), and will be drawn again",
+                project.drawn().display()
+            );
+        }
+        Ok(drawn)
     }
-    let kept = project.drawn().join(format!("{}.json", hash(all.as_bytes())));
-    if let Some(drawn) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
-        return Ok(drawn);
+
+    /// What Node answers; one that has failed is forgotten.
+    fn answer(&self, folder: &Path, request: &str) -> Result<String> {
+        let mut node = self.0.borrow_mut();
+        let answer = match &mut *node {
+            Some(running) => running.answer(request),
+            none => none.insert(Node::start(folder)?).answer(request),
+        };
+        if let Ok(Some(line)) = answer {
+            return Ok(line);
+        }
+        let said = node.take().map(Node::end).transpose()?.unwrap_or_default();
+        say!("tally: draw.mjs failed:\n{}", said.trim());
+        bail!("draw.mjs failed: {}", with_cure(reason(&said, folder)))
     }
-    match packages {
-        Packages::Fetch => fetch_packages(project)?,
-        Packages::AsTheyAre => ensure!(are_fetched(project)?, "the packages that draw charts are not there. {CURE}"),
+}
+
+/// A Node that draws what it is asked for, a line of JSON each, and answers in lines.
+struct Node {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    errors: File,
+}
+
+impl Node {
+    fn start(folder: &Path) -> Result<Self> {
+        let errors = tempfile::tempfile().context("no temporary file can be made; is the disk full?")?;
+        let mut node = Command::new("node");
+        node.arg("draw.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        node.stderr(errors.try_clone()?);
+        die_with_this_process(&mut node);
+        let mut child = node.spawn().context(NO_NODE)?;
+        let (requests, answers) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        Ok(Self { child, requests, answers: BufReader::new(answers), errors })
     }
-    let drawn: Drawn = serde_json::from_str(&node(&folder, &asked)?)?;
-    fs::create_dir_all(project.drawn())?;
-    // Written beside and moved, since builds may run side by side.
-    let mut file = tempfile::NamedTempFile::new_in(project.drawn())?;
-    file.write_all(serde_json::to_string(&drawn)?.as_bytes())?;
-    file.persist(&kept)?;
-    Ok(drawn)
+
+    /// The answer, or nothing where it has ended instead.
+    fn answer(&mut self, request: &str) -> std::io::Result<Option<String>> {
+        // What JSON does not escape and Node takes for the end of a line.
+        let line = request.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029") + "\n";
+        self.requests.write_all(line.as_bytes())?;
+        self.requests.flush()?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        Ok((!answer.is_empty()).then_some(answer))
+    }
+
+    /// What it wrote to standard error until its end.
+    fn end(self) -> Result<String> {
+        let Self { mut child, requests, answers, mut errors } = self;
+        drop((requests, answers));
+        child.wait()?;
+        let mut said = Vec::new();
+        errors.rewind()?;
+        errors.read_to_end(&mut said)?;
+        Ok(String::from_utf8_lossy(&said).into_owned())
+    }
+}
+
+impl Drop for Pencil {
+    fn drop(&mut self) {
+        // It ends when nothing more is asked of it; what it says then is nobody's concern.
+        let _ = self.0.take().map(Node::end);
+    }
 }
 
 /// The picture outside a page, where no style sheet gives it colours: those of the light theme, on white.
@@ -134,25 +221,6 @@ pub fn standalone(project: &Project, svg: &str) -> Result<String> {
     Ok(coloured.replacen("<svg ", "<svg style=\"background:#fff\" ", 1) + "\n")
 }
 
-fn node(folder: &Path, request: &str) -> Result<String> {
-    let mut child = Command::new("node")
-        .arg("draw.mjs")
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context(NO_NODE)?;
-    child.stdin.take().expect("piped").write_all(request.as_bytes())?;
-    let output = child.wait_with_output()?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        eprintln!("tally: draw.mjs failed:\n{}", said.trim());
-        bail!("draw.mjs failed: {}", with_cure(reason(&said, folder)));
-    }
-    Ok(String::from_utf8(output.stdout)?)
-}
-
 /// The line of an error that a page can show: what went wrong, and not whose folders lie where.
 fn reason(said: &str, folder: &Path) -> String {
     let line = said.lines().find(|line| line.contains("Error")).or(said.lines().next()).unwrap_or("without a word");
@@ -168,8 +236,19 @@ fn with_cure(reason: String) -> String {
 const CURE: &str = "Delete book/charts/node_modules and build again, with access to the npm registry";
 
 /// Why pages may have no pictures.
-pub const NO_NODE: &str =
-    "Node.js 20 or newer was not found, so charts are not drawn; the tables have all their numbers";
+const NO_NODE: &str = "Node.js 20 or newer was not found, so that no chart is drawn but those that were before; the tables have all their numbers";
+
+/// The oldest Node that draws.
+const OLDEST_NODE: u32 = 20;
+
+/// Whether there is a Node that can draw.
+pub fn find_node() -> Result<()> {
+    let output = Command::new("node").arg("--version").output().context(NO_NODE)?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let major = version.strip_prefix('v').and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    ensure!(major.is_some_and(|major| major >= OLDEST_NODE), "{NO_NODE} (there is one of version {version:?})");
+    Ok(())
+}
 
 /// The folder of Vega's scripts among the files for download.
 pub const VEGA: &str = "vega";
@@ -229,10 +308,8 @@ pub fn fetch_packages(project: &Project) -> Result<()> {
     }
     // What npm leaves half done must not look as if it were whole.
     let _ = fs::remove_file(stamp(project));
-    if Command::new("node").arg("--version").output().is_err() {
-        bail!(NO_NODE);
-    }
-    eprintln!("tally: fetching the packages that draw charts");
+    find_node()?;
+    say!("tally: fetching the packages that draw charts");
     let output = Command::new("npm")
         .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
         .current_dir(project.charts())

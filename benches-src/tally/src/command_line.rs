@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::{Parser, Subcommand};
 
 use crate::cmd::{
@@ -19,15 +19,12 @@ pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
-    /// Whose numbers: local, reference, or a folder of data/machines
-    #[arg(long, global = true, env = "TALLY_MACHINE", default_value = "local")]
-    machine: String,
-    /// For whom to print
-    #[arg(long, global = true, value_enum, env = "TALLY_FORM", default_value_t)]
-    form: Form,
-    /// The page that is being printed, without its ending
-    #[arg(long, global = true, env = "TALLY_PAGE", hide = true)]
-    page: Option<String>,
+    /// Whose numbers: local, reference, or a folder of data/machines [default: local]
+    #[arg(long, global = true)]
+    machine: Option<String>,
+    /// For whom to print [default: text]
+    #[arg(long, global = true, value_enum)]
+    form: Option<Form>,
     /// Short for --form json
     #[arg(long, global = true)]
     json: bool,
@@ -55,7 +52,47 @@ pub enum Verb {
     Stream(stream::Stream),
 }
 
+impl Verb {
+    /// What it prints; nothing of a verb that does something else.
+    pub fn printed(&self, view: &View, form: Form) -> Option<Result<String>> {
+        Some(match self {
+            Verb::List(verb) => verb.print(view, form),
+            Verb::Table(verb) => verb.print(view, form),
+            Verb::Limits(verb) => verb.print(view, form),
+            Verb::Chart(verb) => verb.print(view, form),
+            Verb::Value(verb) => verb.print(view, form),
+            Verb::Claim(verb) => verb.print(view, form),
+            Verb::Calculator(verb) => verb.print(view, form),
+            Verb::Confirm(verb) => verb.print(view, form),
+            Verb::Check(verb) => verb.print(view),
+            Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) | Verb::Stream(_) => return None,
+        })
+    }
+}
+
 impl CommandLine {
+    /// The verb of a directive, which prints and nothing else. Whose numbers a page shows is the page's to say.
+    pub fn of_directive(words: &[String]) -> Result<Verb> {
+        let read = Self::try_parse_from(words).map_err(|error| {
+            let said = error.to_string();
+            let first = said.lines().next().unwrap_or_default();
+            anyhow!("{}", first.strip_prefix("error: ").unwrap_or(first))
+        })?;
+        let Self { verb, machine, form, json } = read;
+        ensure!(machine.is_none() && form.is_none() && !json, "a page has one machine and one form; leave both out");
+        match &verb {
+            Verb::Measure(_)
+            | Verb::Export(_)
+            | Verb::Preprocess(_)
+            | Verb::Spin(_)
+            | Verb::Stream(_)
+            | Verb::Check(_) => {
+                bail!("a directive only prints")
+            }
+            _ => Ok(verb),
+        }
+    }
+
     /// Does what was asked for.
     pub fn run(self) -> Result<()> {
         match self.verb {
@@ -65,29 +102,16 @@ impl CommandLine {
             _ => {}
         }
         let project = Project::find()?;
-        let form = if self.json { Form::Json } else { self.form };
+        let form = if self.json { Form::Json } else { self.form.unwrap_or_default() };
         match &self.verb {
-            Verb::Measure(verb) => return verb.run(&project, form),
+            Verb::Measure(verb) => return verb.run(&project, form)?.is_an_error(),
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
             _ => {}
         }
-        let machine = project.machine(&self.machine)?;
-        let view = View::new(project, machine, self.page)?;
-        let printed = match &self.verb {
-            Verb::List(verb) => verb.print(&view, form),
-            Verb::Table(verb) => verb.print(&view, form),
-            Verb::Limits(verb) => verb.print(&view, form),
-            Verb::Chart(verb) => verb.print(&view, form),
-            Verb::Value(verb) => verb.print(&view, form),
-            Verb::Claim(verb) => verb.print(&view, form),
-            Verb::Calculator(verb) => verb.print(&view, form),
-            Verb::Confirm(verb) => verb.print(&view, form),
-            Verb::Check(verb) => verb.print(&view),
-            Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) | Verb::Stream(_) => {
-                unreachable!("done above")
-            }
-        };
+        let machine = project.machine(self.machine.as_deref().unwrap_or("local"))?;
+        let view = View::new(project, machine, None)?;
+        let Some(printed) = self.verb.printed(&view, form) else { unreachable!("done above") };
         match std::io::stdout().write_all(printed?.as_bytes()) {
             // Whoever reads has seen enough, as `head` does.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

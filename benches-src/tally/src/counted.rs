@@ -2,7 +2,7 @@
 //! what it does to set up and to end is in both runs, so the difference is what the laps did.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -63,13 +63,17 @@ impl Count {
         }
     }
 
-    /// Where the tool lies, or why nothing is counted.
-    pub fn tool(self) -> Result<PathBuf, String> {
-        let name = match self {
+    fn command(self) -> &'static str {
+        match self {
             Count::SystemCalls => "strace",
             Count::Instructions => "valgrind",
-        };
-        find(name).ok_or_else(|| format!("{name} is not installed; on Debian: apt-get install {name}"))
+        }
+    }
+
+    /// Where the tool lies, or why nothing is counted.
+    pub fn tool(self) -> Result<PathBuf, String> {
+        let name = self.command();
+        find(name).ok_or_else(|| format!("{name}{NOT_INSTALLED}; on Debian: apt-get install {name}"))
     }
 
     /// What the tool is told, so that it writes what it saw into this file.
@@ -96,10 +100,26 @@ impl Count {
     }
 }
 
+/// What is said of a tool that cannot be found, here and by programs that start one, after its name.
+const NOT_INSTALLED: &str = " is not installed";
+
 /// Where a tool lies, if it is installed.
 pub fn find(tool: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|folder| folder.join(tool)).find(|file| fs::metadata(file).is_ok_and(|f| f.is_file()))
+    find_in(&env::var_os("PATH")?, tool)
+}
+
+/// The same where these folders are looked through.
+fn find_in(path: &OsStr, tool: &str) -> Option<PathBuf> {
+    env::split_paths(path).map(|folder| folder.join(tool)).find(|file| fs::metadata(file).is_ok_and(|f| f.is_file()))
+}
+
+/// The tool for lack of which something was not measured, if it has been installed since. Programs find one along this path, and what counts
+/// is found along this process's own.
+pub fn installed_since(reason: &str, path_of_programs: &str) -> Option<PathBuf> {
+    let (tool, _) = reason.split_once(NOT_INSTALLED)?;
+    let tool = tool.rsplit(' ').next()?;
+    let counts = Count::EVERY.iter().any(|count| count.command() == tool);
+    if counts { find(tool) } else { find_in(OsStr::new(path_of_programs), tool) }
 }
 
 /// What one run did.

@@ -29,6 +29,9 @@ pub enum Expression {
     Binary(Box<Expression>, Operator, Box<Expression>),
 }
 
+/// So many signs and brackets an expression may have. The longest of this book has fewer than 40.
+const MOST_PARTS: usize = 200;
+
 /// What combines two expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
@@ -79,6 +82,9 @@ pub struct Selector {
 impl Expression {
     /// Reads an expression.
     pub fn parse(text: &str) -> Result<Self> {
+        // What is evaluated calls itself for each part within another, and a stack has an end.
+        let parts = text.matches(['(', '+', '*', '/']).count() + text.matches(" - ").count();
+        ensure!(parts <= MOST_PARTS, "an expression of {parts} parts; at most {MOST_PARTS} are read");
         let mut parser = Parser { text, rest: text };
         let expression = parser.sums()?;
         ensure!(parser.peek().is_none(), "{}", parser.unexpected("the end"));

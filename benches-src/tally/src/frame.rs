@@ -74,7 +74,7 @@ impl Frame<'_> {
         out += &inside.table;
         out += "</table>\n</div>\n";
         let full_only = full_only_note(&inside.full_only, &shared).into_iter();
-        let doubts = record.doubts().into_iter().map(|doubt| format!("Doubt: {doubt}."));
+        let doubts = record.losses().into_iter().chain(record.doubts()).map(|doubt| format!("Doubt: {doubt}."));
         let own = experiment.note.iter().chain(&inside.notes).cloned();
         let session = precision_note(record).into_iter().chain(linking_note(experiment, record));
         let notes = full_only.chain(own).chain(session).chain(doubts);

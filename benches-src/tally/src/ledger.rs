@@ -39,7 +39,8 @@ pub fn is_ledger(seen: &Observation, measure: &str) -> bool {
     measure != HELD && values(HELD).is_some_and(|counts| counts > 1 && values(measure) == Some(counts))
 }
 
-const HELD: &str = "held";
+/// The measure that says how many units were held at each reading.
+pub const HELD: &str = "held";
 
 /// A slope stands on as many counts at least.
 const FEWEST_COUNTS: usize = 8;

@@ -7,8 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
+
+use crate::sources::hash;
 
 /// Facts that do not change while the machine runs, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,10 @@ pub struct State {
     pub steal_ticks: Option<u64>,
     /// How often the control group was throttled since it exists.
     pub throttled: Option<u64>,
+    /// Which start of the machine this is: a hash of a number that the kernel draws anew at each, and that says nothing of the machine.
+    /// Records that were made before this was noted down lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
 
 struct Fact {
@@ -190,33 +196,82 @@ impl State {
             load: first("/proc/loadavg", 0).and_then(|load| load.parse().ok()),
             steal_ticks: first("/proc/stat", 8).and_then(|steal| steal.parse().ok()),
             throttled: throttled("/sys/fs/cgroup/cpu.stat").or_else(|| throttled("/sys/fs/cgroup/cpu/cpu.stat")),
+            boot: read("/proc/sys/kernel/random/boot_id").map(|id| hash(id.as_bytes())),
         }
     }
+
+    /// The day, in UTC.
+    pub fn day(&self) -> &str {
+        self.time.split('T').next().unwrap_or_default()
+    }
 }
 
-/// Words that must never stand in a record: this host's name, this user's, and their folders.
-pub fn private_words() -> Vec<String> {
-    let variables = ["USER", "LOGNAME", "HOME", "HOSTNAME", "PWD"];
-    let mut words: Vec<String> = variables.iter().filter_map(|name| std::env::var(name).ok()).collect();
-    words.push(rustix::system::uname().nodename().to_string_lossy().into_owned());
-    words.extend(read("/etc/machine-id"));
-    // Shorter or more common words would be found inside innocent ones.
-    words.retain(|word| word.len() > 3 && !["localhost", "root", "/root"].contains(&word.as_str()));
-    words
+/// Names that must never stand in a record: this host's and this user's.
+pub fn private_names() -> Vec<String> {
+    let variables = ["USER", "LOGNAME", "HOSTNAME"];
+    let mut names: Vec<String> = variables.iter().filter_map(|name| std::env::var(name).ok()).collect();
+    names.push(rustix::system::uname().nodename().to_string_lossy().into_owned());
+    names.extend(read("/etc/machine-id"));
+    // Shorter or more common ones would be found inside innocent words.
+    names.retain(|name| name.len() > 3 && !["localhost", "root"].contains(&name.as_str()));
+    names.sort();
+    names.dedup();
+    names
 }
 
-/// Text without the folders that it names: the checkout, and whose home it is.
+/// The folders that a text may name and must not, each with the word that stands for it: the longest first, since one may lie in another.
+fn private_folders(checkout: &Path) -> Vec<(String, &'static str)> {
+    let variables = [
+        ("CARGO_TARGET_DIR", "[target]"),
+        ("CARGO_HOME", "[cargo]"),
+        ("RUSTUP_HOME", "[rustup]"),
+        ("TMPDIR", "[temporary]"),
+        ("HOME", "[home]"),
+        ("PWD", "[here]"),
+    ];
+    let known = variables.into_iter().filter_map(|(name, word)| Some((std::env::var(name).ok()?, word)));
+    let mut folders: Vec<_> = [(checkout.display().to_string(), "[checkout]")].into_iter().chain(known).collect();
+    for (folder, _) in &mut folders {
+        folder.truncate(folder.trim_end_matches('/').len());
+    }
+    // A single slash is everywhere, and what every machine has is nobody's.
+    folders.retain(|(folder, _)| folder.starts_with('/') && !is_everywhere(folder));
+    folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
+    folders
+}
+
+/// Whether a path is one that machines have in common.
+fn is_everywhere(path: &str) -> bool {
+    const COMMON: [&str; 10] = ["proc", "sys", "dev", "etc", "usr", "lib", "lib64", "bin", "sbin", "rustc"];
+    let mut parts = path.split('/').skip(1);
+    let first = parts.next().unwrap_or_default();
+    COMMON.contains(&first) || (["tmp", "root", ""].contains(&first) && parts.next().is_none())
+}
+
+/// Text without the folders that it names: the checkout, whose home it is, and any other that not every machine has, such as the one a program
+/// was built in elsewhere. Of a path within them a file's name is left, and of one within a package of cargo's what is the package's.
 pub fn without_folders(text: &str, checkout: &Path) -> String {
-    let checkout = (checkout.display().to_string(), "[checkout]");
-    let home = std::env::var("HOME").map(|home| (home, "[home]"));
     let mut text = text.to_owned();
-    // The checkout first, since it may lie in that home. A single slash is everywhere.
-    for (folder, word) in [Some(checkout), home.ok()].into_iter().flatten().filter(|(folder, _)| folder.len() > 1) {
-        let ends = Regex::new(&format!(r"{}([^\w-]|$)", regex::escape(folder.trim_end_matches('/'))))
-            .expect("an escaped path");
+    if !text.contains('/') {
+        return text;
+    }
+    for (folder, word) in private_folders(checkout) {
+        let ends = Regex::new(&format!(r"{}([^\w-]|$)", regex::escape(&folder))).expect("an escaped path");
         text = ends.replace_all(&text, format!("{word}${{1}}")).into_owned();
     }
-    text
+    let package = Regex::new(r"(?:/[^/\s:]+)*/registry/src/[^/\s]+/").expect("a literal that is well formed");
+    let text = package.replace_all(&text, "[cargo]/");
+    let path = Regex::new(r#"(^|[\s"'`(=\[<{,;:|])(/[^/\s"'`)\]>},;:|][^\s"'`)\]>},;:|]*)"#)
+        .expect("a literal that is well formed");
+    let shown = |found: &Captures| {
+        let (before, path) = (&found[1], &found[2]);
+        match path.rsplit('/').next().filter(|file| file.trim_matches('.').contains('.')) {
+            _ if is_everywhere(path) => format!("{before}{path}"),
+            Some(file) => format!("{before}[folder]/{file}"),
+            None => format!("{before}[folder]"),
+        }
+    };
+    path.replace_all(&text, shown).into_owned()
 }
 
 /// The names of compiler flags: their values may be paths. A change of a value is seen from the hash of all flags.
@@ -420,7 +475,30 @@ mod tests {
     #[test]
     fn folders_are_named_by_a_neutral_word() {
         let text = without_folders("in /a/b/src and /a/b, not /a/bc", Path::new("/a/b"));
-        assert_eq!(text, "in [checkout]/src and [checkout], not /a/bc");
+        assert_eq!(text, "in [checkout]/src and [checkout], not [folder]");
+        for (said, kept) in [
+            // What cargo built elsewhere carries that place's folders, which nothing here can know.
+            (
+                "panicked at /opt/x y/cargo/registry/src/index.io-1a/tokio-1.4.0/src/a.rs:10:5:",
+                "panicked at [folder] y[cargo]/tokio-1.4.0/src/a.rs:10:5:",
+            ),
+            ("panicked at '/srv/ci/book/src/main.rs:3:1'", "panicked at '[folder]/main.rs:3:1'"),
+            ("cannot open /nix/store/abc: denied", "cannot open [folder]: denied"),
+            ("(/home/arthur-dent)", "([folder])"),
+            ("PATH=/opt/arthur/bin:/usr/bin", "PATH=[folder]:/usr/bin"),
+            // What every machine has is nobody's.
+            (
+                "/proc/sys/kernel/pid_max and /usr/bin/strace, /tmp, /",
+                "/proc/sys/kernel/pid_max and /usr/bin/strace, /tmp, /",
+            ),
+            ("/rustc/59807616e1fa/library/std/src/io.rs:1:2", "/rustc/59807616e1fa/library/std/src/io.rs:1:2"),
+            (
+                "1/2 of usercopy/swapgs, see https://example.org/c/d",
+                "1/2 of usercopy/swapgs, see https://example.org/c/d",
+            ),
+        ] {
+            assert_eq!(without_folders(said, Path::new("/a/b")), kept, "{said}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     match tally::command_line::CommandLine::parse().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("tally: {error:#}");
+            tally::say!("tally: {error:#}");
             ExitCode::FAILURE
         }
     }

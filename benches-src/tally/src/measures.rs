@@ -16,7 +16,7 @@ use crate::frame::{Frame, Inside, LEAST, OVER_ROUNDS, planned_cells, without_num
 use crate::ledger::{self, Part};
 use crate::plan::Experiment;
 use crate::quantity::{Measured, Unit};
-use crate::record::Record;
+use crate::record::{Lost, Record};
 use crate::render;
 
 /// Everything that an experiment found out without timing anything.
@@ -41,6 +41,8 @@ struct Row {
     cell: Cell,
     /// One per column; the first is the one that a row cannot do without.
     values: Vec<Measured>,
+    /// Its processes that failed, if any did.
+    lost: Option<Lost>,
 }
 
 impl Row {
@@ -80,7 +82,7 @@ impl Measures {
         let columns = [all].into_iter().chain(kinds.into_iter().map(|(_, kind, column)| (kind, column)));
         // A system call goes by its own name.
         let head = |name: &str| if count == Count::Instructions { words(name) } else { name.to_owned() };
-        let (columns, rows) = turn(cells, columns.collect(), head);
+        let (columns, rows) = turn(record, cells, columns.collect(), head);
         let [fewer, more] = experiment.laps_of(count);
         let (what, tool) = count.words();
         let per = &experiment.per;
@@ -110,7 +112,7 @@ impl Measures {
             let column = column_of(record, &cells, &name)?;
             columns.push((name, column));
         }
-        let (columns, rows) = turn(cells, columns, |name| match ledger::part(name) {
+        let (columns, rows) = turn(record, cells, columns, |name| match ledger::part(name) {
             (_, Part::Slope) => words(name),
             (ledger, Part::AtNone) => format!("{}, with none held", words(ledger)),
             (ledger, Part::Residual) => format!("{}, farthest from the line, of its range", words(ledger)),
@@ -184,7 +186,8 @@ impl Measures {
             Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
         };
         let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();
-        format!("{numbers}<td>{}</td>", main.estimate.rounds)
+        let lost = render::lost_in_table(row.lost.as_ref());
+        format!("{numbers}<td>{}{lost}</td>", main.estimate.rounds)
     }
 
     /// For a terminal.
@@ -209,6 +212,7 @@ impl Measures {
                     .map_or_else(|missing| missing.word.to_owned(), |quantity| format::quantity(quantity).value);
                 out += &format!("  {shown:>width$}", width = column.name.len().max(10));
             }
+            out += &row.lost.as_ref().map_or(String::new(), |lost| format!(" ({})", lost.words()));
             out += "\n";
         }
         out
@@ -219,6 +223,9 @@ impl Measures {
         let row = |row: &Row| {
             let slug = frame.view.machine.slug();
             let mut object = render::json(&row.cell.to_string(), row.main(), slug, frame.freshness.word());
+            if let Some(lost) = &row.lost {
+                object["failed"] = lost.words().into();
+            }
             if row.main().is_ok() {
                 let others = self.columns.iter().zip(&row.values).skip(1);
                 let medians = others.map(|(column, measured)| (column.name.clone(), json!(median(measured))));
@@ -247,11 +254,13 @@ fn column_of(record: &Record, cells: &[Cell], measure: &str) -> Result<Vec<Measu
 
 /// Columns of measures as rows of cells.
 fn turn(
+    record: &Record,
     cells: Vec<Cell>,
     columns: Vec<(String, Vec<Measured>)>,
     head: impl Fn(&str) -> String,
 ) -> (Vec<Column>, Vec<Row>) {
     let row = |(index, cell): (usize, Cell)| Row {
+        lost: record.lost_of(&cell),
         cell,
         values: columns.iter().map(|(_, column)| column[index].clone()).collect(),
     };

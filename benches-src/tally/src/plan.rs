@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::cell::{CONDITIONS, Cell, PLACEMENTS, TWIN};
 use crate::counted::Count;
 use crate::expression::{Expression, Selector};
+use crate::name;
 use crate::project::Project;
 use crate::quantity::is_time;
 use crate::verdict::Verdict;
@@ -498,6 +499,7 @@ impl Plans {
         for chapter in chapters {
             let path = project.plan(&chapter);
             if path.is_file() {
+                name::check(&chapter, "a chapter").with_context(|| format!("in {}", benches.display()))?;
                 plans.push(Plan::load(project, chapter).with_context(|| format!("in {}", path.display()))?);
             }
         }
@@ -567,11 +569,17 @@ impl Plan {
         for experiment in &plan.experiments {
             plan.check(project, experiment).with_context(|| format!("experiment {}", experiment.name))?;
         }
+        for Claim { id, .. } in &plan.claims {
+            let is_anchor = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric());
+            ensure!(is_anchor, "{id:?} is no id for a claim; use letters and digits, such as C1");
+        }
         Ok(plan)
     }
 
     fn check(&self, project: &Project, experiment: &Experiment) -> Result<()> {
+        name::check(&experiment.name, "an experiment")?;
         for group in &experiment.cells {
+            name::check(&group.program, "a program")?;
             let listing = Project::listing(&self.chapter, &group.program);
             ensure!(
                 project.benches().join(&listing).is_file(),

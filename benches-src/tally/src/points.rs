@@ -396,7 +396,7 @@ mod tests {
         let mut cell = cell("x", "free");
         cell.parameters.insert("hops".to_owned(), json!(hops));
         cell.parameters.insert("runtime".to_owned(), json!(if hops > 2 { "multi" } else { "current" }));
-        Row { cell, main: Err(Missing::new("failed", "")), beyond: None, counters: Vec::new() }
+        Row { cell, main: Err(Missing::new("failed", "")), beyond: None, counters: Vec::new(), lost: None }
     }
 
     #[test]

@@ -16,8 +16,10 @@ use anyhow::{Context, Result, bail, ensure};
 use tar::Archive;
 use tempfile::TempDir;
 
+use crate::neighbours::die_with_this_process;
 use crate::plan::Experiment;
 use crate::project::Project;
+use crate::say;
 use crate::sources::hash_file;
 
 /// Builds all programs, and links to what they are now from a folder of their own; where that is. Who builds beside a session has cargo put
@@ -40,14 +42,21 @@ pub fn build_to_measure(project: &Project) -> Result<PathBuf> {
         }
         Ok(())
     };
-    link().with_context(|| format!("cannot link to the programs from {}", measured.display()))?;
+    link()
+        .with_context(|| format!("cannot link to the programs from {}{}", measured.display(), full_disk(&measured)))?;
     Ok(measured)
 }
 
 /// Builds all programs as they are; where they lie.
 fn build(project: &Project) -> Result<PathBuf> {
-    let status = cargo(project).arg("--bins").status().context(NO_CARGO)?;
-    ensure!(status.success(), "the programs cannot be built; see cargo's message above");
+    let mut build = cargo(project);
+    die_with_this_process(build.arg("--bins"));
+    let status = build.status().context(NO_CARGO)?;
+    ensure!(
+        status.success(),
+        "the programs cannot be built; see cargo's message above{}",
+        full_disk(&project.target())
+    );
     let programs = project.programs();
     if !programs.is_dir() {
         bail!(
@@ -56,6 +65,27 @@ fn build(project: &Project) -> Result<PathBuf> {
         );
     }
     Ok(programs)
+}
+
+/// What is said of a disk without room: a linker that writes into mapped memory is ended by a signal there, without a word.
+pub fn full_disk(folder: &Path) -> String {
+    /// Less than the programs and what they are linked of take.
+    const TOO_LITTLE_BYTES: u64 = 64 << 20;
+    // What is not there yet will lie on the disk of what is around it.
+    let disk = folder.ancestors().find_map(|folder| rustix::fs::statvfs(folder).ok());
+    match disk.map(|disk| (disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_files > 0 && disk.f_favail == 0)) {
+        Some((free, _)) if free < TOO_LITTLE_BYTES => {
+            format!(
+                ". The disk of {} is full: it has {} MiB left. Make room, and run again",
+                folder.display(),
+                free >> 20
+            )
+        }
+        Some((_, true)) => {
+            format!(". The disk of {} has room for no more files. Make room, and run again", folder.display())
+        }
+        _ => String::new(),
+    }
 }
 
 const NO_CARGO: &str = "cannot start cargo; is Rust installed? See README.md";
@@ -123,7 +153,7 @@ impl<'a> LinkOrders<'a> {
         if lacking.is_empty() {
             return Ok(true);
         }
-        eprintln!("tally: linking {} programs in other orders, some five seconds for each", lacking.len());
+        say!("tally: linking {} programs in other orders, some five seconds for each", lacking.len());
         let mut can = true;
         for (program, orders) in lacking {
             can = self.link_in(&orders, program)?;
@@ -166,6 +196,7 @@ impl<'a> LinkOrders<'a> {
 
     /// Makes the folders, and removes from them what was linked of programs as they were before.
     fn forget_what_is_old(&self) -> Result<()> {
+        forget_trials(&self.project.link_orders())?;
         for (program, hash) in &self.programs {
             let folder = self.folder(program);
             let list = || -> std::io::Result<()> {
@@ -184,6 +215,24 @@ impl<'a> LinkOrders<'a> {
     }
 }
 
+/// How the folders begin in which programs are linked to be compared.
+const TRIAL: &str = "trial-";
+
+/// Removes those that were left by a process that was killed.
+fn forget_trials(folder: &Path) -> Result<()> {
+    let remove = || -> std::io::Result<()> {
+        fs::create_dir_all(folder)?;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(TRIAL) {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+        Ok(())
+    };
+    remove().with_context(|| format!("in {}", folder.display()))
+}
+
 /// All that a program is linked of, and the linker.
 struct Inputs {
     linker: PathBuf,
@@ -196,18 +245,19 @@ impl Inputs {
     fn of(project: &Project, program: &str) -> Result<Option<Self>> {
         let linker = linker(project)?;
         if !linker.is_file() {
-            eprintln!("tally: Rust's toolchain has no linker at {}", linker.display());
+            say!("tally: Rust's toolchain has no linker at {}", linker.display());
             return Ok(None);
         }
-        let folder = tempfile::tempdir_in(project.link_orders()).context("cannot make a folder for what is linked")?;
+        let folder = tempfile::Builder::new().prefix(TRIAL).tempdir_in(project.link_orders());
+        let folder = folder.context("cannot make a folder for what is linked")?;
         if !collect(project, program, folder.path())? {
-            eprintln!("tally: cargo links {program} with another linker than lld");
+            say!("tally: cargo links {program} with another linker than lld");
             return Ok(None);
         }
         let inputs = Self { linker, folder };
         let usual = project.programs().join(program);
         if inputs.link(&[], &inputs.trial())? != Some(hash_file(&usual)?) {
-            eprintln!("tally: {} cannot link {} as it is", inputs.linker.display(), usual.display());
+            say!("tally: {} cannot link {} as it is", inputs.linker.display(), usual.display());
             return Ok(None);
         }
         Ok(Some(inputs))
@@ -249,8 +299,13 @@ fn collect(project: &Project, program: &str, folder: &Path) -> Result<bool> {
     let archive = folder.join(INPUTS).with_extension("tar");
     forget_linked(project, program)?;
     let mut cargo = cargo(project);
-    let status = cargo.args(["--quiet", "--bin", program]).env("LLD_REPRODUCE", &archive).status().context(NO_CARGO)?;
-    ensure!(status.success(), "{program} cannot be linked once more; see cargo's message above");
+    die_with_this_process(cargo.args(["--quiet", "--bin", program]).env("LLD_REPRODUCE", &archive));
+    let status = cargo.status().context(NO_CARGO)?;
+    ensure!(
+        status.success(),
+        "{program} cannot be linked once more; see cargo's message above{}",
+        full_disk(&project.target())
+    );
     if !archive.is_file() {
         return Ok(false);
     }

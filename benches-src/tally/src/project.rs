@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::name;
 
 /// The book's checkout.
 #[derive(Debug, Clone)]
@@ -45,6 +48,22 @@ impl Project {
         let benches = self.benches();
         let folders = fs::read_dir(&benches).with_context(|| format!("cannot list {}", benches.display()))?;
         Ok(folders.flatten().map(|folder| folder.path().join("calculator.toml")).find(|path| path.is_file()))
+    }
+
+    /// The commands besides tally that directives of pages may run, word for word: `commands` of `[preprocessor.cmdrun]` in `book.toml`.
+    pub fn commands(&self) -> Result<Vec<String>> {
+        #[derive(Default, Deserialize)]
+        struct Cmdrun {
+            #[serde(default)]
+            commands: Vec<String>,
+        }
+        let path = self.root.join("book.toml");
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let book: toml::Table = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+        let cmdrun = book.get("preprocessor").and_then(|all| all.get("cmdrun")).cloned();
+        let cmdrun: Option<Cmdrun> =
+            cmdrun.map(toml::Value::try_into).transpose().context("in [preprocessor.cmdrun]")?;
+        Ok(cmdrun.unwrap_or_default().commands)
     }
 
     /// A program's file, from the workspace's folder on.
@@ -97,19 +116,32 @@ impl Project {
         self.target().join("link-orders")
     }
 
+    /// Where programs that are measured write what they need only while they run.
+    pub fn temporary(&self) -> PathBuf {
+        self.target().join("temporary")
+    }
+
+    /// Where measurements and what others published lie.
+    pub fn all_data(&self) -> PathBuf {
+        self.root.join("data")
+    }
+
     /// Figures that others published.
     pub fn published(&self) -> PathBuf {
         self.root.join("data/published")
     }
 
-    /// The machines whose records came with the checkout, by name. `reference` is a link to one of them.
+    /// The machines whose records came with the checkout, by name. `reference` is a link to one of them. A folder's name becomes an address
+    /// and an anchor, so that one which is no name is refused.
     pub fn machines(&self) -> Result<Vec<String>> {
         let folder = self.root.join("data/machines");
         let mut slugs = Vec::new();
         for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
-                slugs.push(entry.file_name().to_string_lossy().into_owned());
+                let slug = entry.file_name().to_string_lossy().into_owned();
+                check_machine(&slug).with_context(|| format!("in {}", folder.display()))?;
+                slugs.push(slug);
             }
         }
         slugs.sort();
@@ -119,18 +151,18 @@ impl Project {
     /// The machine that published pages show, if there is one.
     pub fn reference(&self) -> Option<Machine> {
         let target = fs::read_link(self.root.join("data/machines/reference")).ok()?;
-        Some(Machine::Exported(target.file_name()?.to_string_lossy().into_owned()))
+        let slug = target.file_name()?.to_string_lossy().into_owned();
+        self.machines().ok()?.contains(&slug).then_some(Machine::Exported(slug))
     }
 
     /// The machine of this name: `local`, `reference`, or a folder of `data/machines`.
     pub fn machine(&self, name: &str) -> Result<Machine> {
+        let known = self.machines()?;
         match name {
             "local" => Ok(Machine::Local),
-            "reference" => self.reference().context("data/machines/reference links to no machine"),
-            slug if self.machines()?.iter().any(|known| known == slug) => Ok(Machine::Exported(slug.to_owned())),
-            unknown => {
-                bail!("unknown machine {unknown:?}; there are: local, reference, {}", self.machines()?.join(", "))
-            }
+            "reference" => self.reference().context("data/machines/reference links to no machine beside it"),
+            slug if known.iter().any(|known| known == slug) => Ok(Machine::Exported(slug.to_owned())),
+            unknown => bail!("unknown machine {unknown:?}; there are: local, reference, {}", known.join(", ")),
         }
     }
 
@@ -146,6 +178,13 @@ impl Project {
     pub fn record(&self, machine: &Machine, chapter: &str, experiment: &str) -> PathBuf {
         self.data(machine).join(chapter).join(format!("{experiment}.jsonl"))
     }
+}
+
+/// Refuses what cannot be the name of a machine whose records come with the checkout.
+pub fn check_machine(slug: &str) -> Result<()> {
+    name::check(slug, "a machine")?;
+    ensure!(!["local", "reference"].contains(&slug), "{slug:?} is no name for a machine; it means another one already");
+    Ok(())
 }
 
 /// Whose records are shown.

@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::cell::Cell;
 use crate::expression::Expression;
+use crate::name;
 use crate::plan::select;
 use crate::project::Project;
 use crate::quantity;
@@ -134,6 +135,10 @@ impl Published {
             let text = fs::read_to_string(path)?;
             let mut publication: Publication = toml::from_str(&text)?;
             publication.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            name::check(&publication.name, "a publication")?;
+            let url = &publication.url;
+            let is_page = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) || !url.contains(':');
+            ensure!(is_page, "{url:?} is no address of a page; it begins with https://");
             Ok(publication)
         };
         let publications = paths.iter().map(|path| read(path).with_context(|| format!("in {}", path.display())));

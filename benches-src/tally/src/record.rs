@@ -1,8 +1,8 @@
 //! One experiment's session on one machine: JSON lines, a header first, then one observation per line, at last how it ended.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::cell::Cell;
 use crate::columns;
 use crate::machine::{Facts, State};
+use crate::sound;
 use crate::sources::Sources;
 
 /// The version of the format that is written. In format 1, samples are a list; in format 2 they are columns.
@@ -104,9 +105,9 @@ pub struct Header {
 }
 
 impl Header {
-    /// The day on which it was measured.
+    /// The day on which it was begun.
     pub fn day(&self) -> &str {
-        self.before.time.split('T').next().unwrap_or_default()
+        self.before.day()
     }
 }
 
@@ -161,6 +162,9 @@ pub struct Run {
     /// [`crate::core_to_core`]. Nothing where there is no second, and in records that were made before this was noted down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_to_core_ns: Option<u64>,
+    /// The machine's state before it, where it is the first after an interruption of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<State>,
     /// What the process reported.
     #[serde(default, with = "kept", skip_serializing_if = "Option::is_none")]
     pub observation: Option<Observation>,
@@ -257,13 +261,15 @@ impl Record {
 
     /// Reads only what was measured and where, of a record that may be long. `None` where there is none.
     pub fn load_header(path: &Path) -> Result<Option<Header>> {
-        let Some(file) = open(path)? else { return Ok(None) };
+        let Some(mut lines) = open(path)? else { return Ok(None) };
         let mut line = String::new();
-        BufReader::new(file).read_line(&mut line).with_context(|| format!("cannot read {}", path.display()))?;
-        match parse(0, &line).with_context(|| format!("{}, line 1", path.display()))? {
-            Line::Header(header) => Ok(Some(*header)),
+        lines.read_line(&mut line).with_context(|| format!("cannot read {}", path.display()))?;
+        let header = match parse(0, &line).with_context(|| format!("{}, line 1", path.display()))? {
+            Line::Header(header) => *header,
             _ => bail!("{}: a record begins with its header", path.display()),
-        }
+        };
+        reader(&header, path)?;
+        Ok(Some(header))
     }
 
     /// Reads what an interrupted session has left; a last line that was cut off is dropped. Any other that cannot be read is an error, lest
@@ -273,27 +279,32 @@ impl Record {
     }
 
     fn read(path: &Path, broken: Broken) -> Result<Option<Self>> {
-        let Some(file) = open(path)? else { return Ok(None) };
-        let mut header = None;
+        let Some(lines) = open(path)? else { return Ok(None) };
+        let mut lines = lines.lines().enumerate().peekable();
+        let place = |number: usize| format!("{}, line {}", path.display(), number + 1);
+        let Some((_, first)) = lines.next() else { bail!("{}: the record is empty", path.display()) };
+        let header =
+            match first.map_err(anyhow::Error::from).and_then(|line| parse(0, &line)).with_context(|| place(0))? {
+                Line::Header(header) => *header,
+                _ => bail!("{}: this line does not belong here", place(0)),
+            };
+        let mut sound = reader(&header, path)?;
         let (mut runs, mut end) = (Vec::new(), None);
-        let mut lines = BufReader::new(file).lines().enumerate().peekable();
         while let Some((number, line)) = lines.next() {
-            let place = || format!("{}, line {}", path.display(), number + 1);
-            let parsed = line.map_err(anyhow::Error::from).and_then(|line| parse(number, &line));
-            match parsed {
-                Err(_) if broken == Broken::MayBeTheLast && number > 0 && lines.peek().is_none() => break,
-                Err(error) => return Err(error).with_context(place),
-                Ok(Line::Header(first)) if number == 0 => header = Some(*first),
-                Ok(Line::Run(run)) if number > 0 && end.is_none() => runs.push(*run),
-                Ok(Line::End(last)) if number > 0 && end.is_none() => end = Some(last),
-                Ok(_) => bail!("{}: this line does not belong here", place()),
+            let may_be_cut_off = broken == Broken::MayBeTheLast && lines.peek().is_none();
+            match line.map_err(anyhow::Error::from).and_then(|line| parse(number, &line)) {
+                Err(_) if may_be_cut_off => break,
+                Err(error) => return Err(error).with_context(|| place(number)),
+                Ok(Line::Run(run)) if end.is_none() => {
+                    sound.run(&run).with_context(|| place(number))?;
+                    runs.push(*run);
+                }
+                Ok(Line::End(last)) if end.is_none() => {
+                    sound.end(&last).with_context(|| place(number))?;
+                    end = Some(last);
+                }
+                Ok(_) => bail!("{}: this line does not belong here", place(number)),
             }
-        }
-        let Some(header) = header else {
-            bail!("{}: the record is empty", path.display());
-        };
-        for run in &runs {
-            ensure!(run.cell < header.cells.len(), "{}: a run of a cell that the header lacks", path.display());
         }
         Ok(Some(Self { header, runs, end }))
     }
@@ -331,9 +342,89 @@ impl Record {
         self.runs.iter().map(|run| run.round + 1).max().unwrap_or(0)
     }
 
-    /// The day on which it was measured.
-    pub fn day(&self) -> &str {
-        self.header.day()
+    /// The day on which it was measured, or the first and the last of a session that was interrupted.
+    pub fn day(&self) -> String {
+        let resumed = self.resumed().last().map(|state| state.day());
+        match resumed.filter(|last| *last != self.header.day()) {
+            Some(last) => format!("{} to {last}", self.header.day()),
+            None => self.header.day().to_owned(),
+        }
+    }
+
+    /// The machine's state each time that an interrupted session was gone on with.
+    pub fn resumed(&self) -> impl Iterator<Item = &State> {
+        self.runs.iter().filter_map(|run| run.resumed.as_ref())
+    }
+
+    /// How many of its processes failed.
+    pub fn failures(&self) -> usize {
+        self.runs.iter().filter(|run| run.failure.is_some()).count()
+    }
+
+    /// The cells of which any process reported something, were it that there is nothing to report here.
+    pub fn observed(&self) -> BTreeSet<usize> {
+        self.runs.iter().filter(|run| run.observation.is_some()).map(|run| run.cell).collect()
+    }
+
+    /// Of the processes of these cells, those that failed; nothing where none did.
+    pub fn lost(&self, cells: &[usize]) -> Option<Lost> {
+        let of: Vec<&Run> = self.runs.iter().filter(|run| cells.contains(&run.cell)).collect();
+        let mut ends = BTreeMap::new();
+        for failure in of.iter().filter_map(|run| run.failure.as_ref()) {
+            *ends.entry(failure.exit.as_str()).or_insert(0_usize) += 1;
+        }
+        let failed = ends.values().sum();
+        let how = ends.iter().map(|(exit, times)| format!("{exit} ({times})")).collect::<Vec<_>>().join(", ");
+        (failed > 0).then_some(Lost { failed, of: of.len(), how })
+    }
+
+    /// The same of one cell.
+    pub fn lost_of(&self, cell: &Cell) -> Option<Lost> {
+        self.lost(&[self.header.cells.iter().position(|own| own == cell)?])
+    }
+
+    /// Every cell of which processes failed, in a sentence each.
+    pub fn losses(&self) -> Vec<String> {
+        let say = |cell: &Cell| Some(format!("{cell}: {}", self.lost_of(cell)?.words()));
+        self.header.cells.iter().filter_map(say).collect()
+    }
+
+    /// What is lost if this takes the place of another record: nothing, or why that one is to be kept.
+    pub fn worse_than(&self, other: &Self) -> Option<String> {
+        let measured = |record: &Self| -> HashSet<Cell> {
+            record.observed().into_iter().map(|cell| record.header.cells[cell].clone()).collect()
+        };
+        let (here, there) = (measured(self), measured(other));
+        if let Some(cell) = self.header.cells.iter().find(|cell| there.contains(cell) && !here.contains(cell)) {
+            return Some(format!("every process of {cell} failed, of which there are numbers already"));
+        }
+        let alike = self.header.sources == other.header.sources && self.header.effort <= other.header.effort;
+        let (here, there) = (self.failures(), other.failures());
+        (alike && here > there)
+            .then(|| format!("{here} processes failed, and {there} in the one that is there already"))
+    }
+}
+
+/// Processes that ended without an observation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lost {
+    /// So many.
+    pub failed: usize,
+    /// Of so many.
+    pub of: usize,
+    /// How they ended, each way with how many did.
+    pub how: String,
+}
+
+impl Lost {
+    /// In a few words.
+    pub fn short(&self) -> String {
+        format!("{} of {} failed", self.failed, self.of)
+    }
+
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        format!("{} of {} processes failed: {}", self.failed, self.of, self.how)
     }
 }
 
@@ -343,12 +434,26 @@ enum Broken {
     MayBeTheLast,
 }
 
-fn open(path: &Path) -> Result<Option<File>> {
-    match File::open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-    }
+/// Opens a record, however much of it there is. What is no file has no end, and what is too long is no record.
+fn open(path: &Path) -> Result<Option<impl BufRead>> {
+    use sound::MOST_BYTES;
+    let metadata = match fs::metadata(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        metadata => metadata.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    let (own, path, most) = (path, path.display(), MOST_BYTES >> 20);
+    ensure!(metadata.is_file(), "{path} is no file, and so no record");
+    ensure!(metadata.len() <= MOST_BYTES, "{path} has more than {most} MiB, which no record has");
+    let file = File::open(own).with_context(|| format!("cannot read {path}"))?;
+    Ok(Some(BufReader::new(file.take(MOST_BYTES))))
+}
+
+/// What holds the lines of a record against its header, and its header against where it lies.
+fn reader<'a>(header: &'a Header, path: &Path) -> Result<sound::Reader<'a>> {
+    let word = |part: Option<&std::ffi::OsStr>| part.map_or(String::new(), |part| part.to_string_lossy().into_owned());
+    let (chapter, file) = (word(path.parent().and_then(Path::file_name)), word(path.file_name()));
+    let experiment = file.split('.').next().unwrap_or_default();
+    sound::Reader::new(header, &chapter, experiment).with_context(|| format!("{}, line 1", path.display()))
 }
 
 /// Reads a line, counted from 0.
@@ -387,6 +492,15 @@ pub struct Writer {
     path: PathBuf,
 }
 
+/// Where a finished session has come to lie.
+#[derive(Debug, PartialEq)]
+pub enum Placed {
+    /// In the record's place.
+    Kept,
+    /// Beside it, and why.
+    Aside(PathBuf, String),
+}
+
 impl Writer {
     /// Where an unfinished session of a record lies.
     pub fn partial(path: &Path) -> PathBuf {
@@ -395,6 +509,7 @@ impl Writer {
 
     /// Begins a session.
     pub fn create(path: &Path, header: &Header) -> Result<Self> {
+        sound::date(&header.before.time).context("this machine's clock is not set; set it, and measure then")?;
         let partial = Self::partial(path);
         let folder = path.parent().expect("a record lies in a folder");
         fs::create_dir_all(folder)
@@ -429,11 +544,21 @@ impl Writer {
         self.line(&Line::Run(Box::new(run.clone())))
     }
 
-    /// Ends the session: the record replaces the old one in one step.
-    pub fn finish(mut self, end: &End) -> Result<()> {
+    /// Ends the session, of which this is the record but for its end. It replaces the old one in one step, unless that is better; then it is put
+    /// beside it. One that was measured with more effort is put aside and not lost.
+    pub fn finish(mut self, record: &Record, end: &End) -> Result<Placed> {
         self.line(&Line::End(end.clone()))?;
         self.file.sync_all().with_context(|| cannot_write(&self.partial))?;
-        fs::rename(&self.partial, &self.path).with_context(|| cannot_write(&self.path))
+        if let Ok(Some(old)) = Record::load(&self.path) {
+            if let Some(why) = record.worse_than(&old) {
+                return Ok(Placed::Aside(put_aside(&self.partial, &self.path, "failed")?, why));
+            }
+            if old.header.effort > record.header.effort {
+                keep_beside(&self.path, "replaced")?;
+            }
+        }
+        fs::rename(&self.partial, &self.path).with_context(|| cannot_write(&self.path))?;
+        Ok(Placed::Kept)
     }
 
     fn line(&mut self, line: &Line) -> Result<()> {
@@ -443,13 +568,26 @@ impl Writer {
 
 /// Renames a file so that a record can take its place, as `.jsonl.<word>` or with a number where there is one already: nothing is lost.
 pub fn put_aside(file: &Path, record: &Path, word: &str) -> Result<PathBuf> {
+    let aside = aside(record, word);
+    fs::rename(file, &aside).with_context(|| format!("cannot put {} aside", file.display()))?;
+    Ok(aside)
+}
+
+/// Keeps a record that another is about to replace in one step.
+fn keep_beside(record: &Path, word: &str) -> Result<()> {
+    let aside = aside(record, word);
+    // Some file systems have no links.
+    let kept = fs::hard_link(record, &aside).or_else(|_| fs::copy(record, &aside).map(drop));
+    kept.with_context(|| format!("cannot keep {} as {}", record.display(), aside.display()))
+}
+
+/// A name beside a record that nothing has yet.
+fn aside(record: &Path, word: &str) -> PathBuf {
     let numbered = |number: u32| match number {
         1 => record.with_extension(format!("jsonl.{word}")),
         _ => record.with_extension(format!("jsonl.{word}-{number}")),
     };
-    let aside = (1..).map(numbered).find(|path| !path.exists()).expect("numbers do not end");
-    fs::rename(file, &aside).with_context(|| format!("cannot put {} aside", file.display()))?;
-    Ok(aside)
+    (1..).map(numbered).find(|path| !path.exists()).expect("numbers do not end")
 }
 
 fn cannot_write(path: &Path) -> String {
@@ -492,7 +630,8 @@ pub(crate) mod tests {
 
     /// An end for tests.
     pub fn end() -> End {
-        End { after: State::default(), headline_half_width: Some(0.01), target: 0.05, doubled: false }
+        let after = State { time: "2026-11-20T10:05:00Z".to_owned(), ..State::default() };
+        End { after, headline_half_width: Some(0.01), target: 0.05, doubled: false }
     }
 
     /// A run whose every operation took this long.
@@ -510,20 +649,147 @@ pub(crate) mod tests {
             link_order: None,
             took_ms: None,
             core_to_core_ns: None,
+            resumed: None,
             observation: Some(observation),
             failure: None,
         }
     }
 
-    fn written(folder: &Path) -> PathBuf {
-        let path = folder.join("a/b.jsonl");
-        let mut writer = Writer::create(&path, &header(vec![cell("x", "free"), cell("y", "free")])).unwrap();
+    /// The same as its cell's program would report it.
+    fn reported(header: &Header, round: u32, cell: usize, ns_per_operation: f64) -> Run {
+        let mut run = run(round, cell, ns_per_operation);
+        let (seen, own) = (run.observation.as_mut().unwrap(), &header.cells[cell]);
+        seen.program = format!("{}/{}", header.chapter, own.program);
+        (seen.parameters, seen.placement) = (own.parameters.clone(), own.placement.clone());
+        run
+    }
+
+    /// A record of two cells in which these runs failed; where it was placed.
+    fn session(folder: &Path, effort: Effort, failed: &[(u32, usize)]) -> Placed {
+        let path = folder.join("switch-cost/socket.jsonl");
+        let header = Header { effort, ..header(vec![cell("x", "free"), cell("y", "free")]) };
+        let mut writer = Writer::create(&path, &header).unwrap();
+        let mut record = Record { header, runs: Vec::new(), end: None };
         for (round, index) in [(0, 0), (0, 1), (1, 0), (2, 1), (2, 0)] {
-            writer.run(&run(round, index, 10.0)).unwrap();
+            let mut run = reported(&record.header, round, index, 10.0);
+            if failed.contains(&(round, index)) {
+                run.observation = None;
+                run.failure = Some(Failure { exit: "ended by signal 9".to_owned(), last_lines: Vec::new() });
+            }
+            writer.run(&run).unwrap();
+            record.runs.push(run);
         }
-        assert!(!path.exists(), "nothing stands in the record's place before the session has ended");
-        writer.finish(&end()).unwrap();
-        path
+        writer.finish(&record, &end()).unwrap()
+    }
+
+    fn written(folder: &Path) -> PathBuf {
+        assert_eq!(session(folder, Effort::Quick, &[]), Placed::Kept);
+        folder.join("switch-cost/socket.jsonl")
+    }
+
+    #[test]
+    fn a_record_is_never_replaced_by_one_that_is_worse() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let good = fs::read_to_string(&path).unwrap();
+        let all = [(0, 0), (0, 1), (1, 0), (2, 1), (2, 0)];
+        for (failed, why) in [
+            (&all[..], "every process of x[hops=500, free] failed"),
+            (&[(0, 1), (2, 1)], "every process of y[hops=500, free] failed"),
+            (&[(0, 1)], "1 processes failed, and 0"),
+        ] {
+            let Placed::Aside(aside, reason) = session(folder.path(), Effort::Quick, failed) else { panic!("{why}") };
+            assert!(reason.contains(why), "{reason}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), good);
+            assert_eq!(Record::load(&aside.with_file_name("socket.jsonl")).unwrap().unwrap().failures(), 0);
+            assert!(fs::read_to_string(aside).unwrap().contains("ended by signal 9"), "nor is what was measured lost");
+        }
+        // What was measured with more effort takes the place, and what takes its place again leaves it beside.
+        assert_eq!(session(folder.path(), Effort::Full, &[]), Placed::Kept);
+        assert_eq!(session(folder.path(), Effort::Quick, &[]), Placed::Kept);
+        assert!(fs::read_to_string(path.with_extension("jsonl.replaced")).unwrap().contains("\"full\""));
+    }
+
+    #[test]
+    fn what_failed_is_counted_with_how() {
+        let folder = tempfile::tempdir().unwrap();
+        session(folder.path(), Effort::Quick, &[(0, 1), (2, 1)]);
+        let record = Record::load(&folder.path().join("switch-cost/socket.jsonl")).unwrap().unwrap();
+        let lost = record.lost(&[0, 1]).unwrap();
+        assert_eq!(lost.words(), "2 of 5 processes failed: ended by signal 9 (2)");
+        assert_eq!((record.lost(&[0]), record.failures(), record.observed()), (None, 2, BTreeSet::from([0])));
+    }
+
+    #[test]
+    fn a_record_that_contradicts_itself_is_refused_with_the_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let good = fs::read_to_string(&path).unwrap();
+        for (from, to, line, reason) in [
+            ("\"chapter\":\"switch-cost\"", "\"chapter\":\"memory\"", 1, "memory/socket"),
+            ("\"experiment\":\"socket\"", "\"experiment\":\"laps\"", 1, "switch-cost/laps"),
+            ("2026-11-20T10:00:00Z", "2099-11-20T10:00:00Z", 1, "2099"),
+            ("2026-11-20T10:00:00Z", "", 1, "no date"),
+            ("2026-11-20T10:05:00Z", "2026-11-19T10:05:00Z", 7, "ended before it began"),
+            ("\"program\":\"y\"", "\"program\":\"x\"", 1, "twice"),
+            ("switch-cost/x", "switch-cost/y", 2, "stands for x[hops=500, free]"),
+            ("\"placement\":\"free\",\"samples\"", "\"placement\":\"one-cpu\",\"samples\"", 2, "stands for x"),
+            ("\"round\":1", "\"round\":0", 4, "a second run of x"),
+            ("\"operations\":[1000", "\"operations\":[0", 2, "without any operation"),
+            ("\"elapsed_ns\":[10000", "\"elapsed_ns\":[0", 2, "or time"),
+            ("\"elapsed_ns\":[10000", "\"elapsed_ns\":[18446744073709551615", 2, "longer than a day"),
+            ("\"voluntary_switches\":[1000", "\"voluntary_switches\":[18446744073709551615", 2, "voluntary_switches"),
+            ("\"measures\":{}", "\"measures\":{\"rate_ns\":{\"unit\":\"ns\",\"values\":[-1.0]}}", 2, "below 0"),
+            ("\"measures\":{}", "\"measures\":{\"a\":{\"unit\":\"1\",\"values\":[1e300]}}", 2, "the measure a"),
+            (
+                "\"measures\":{}",
+                "\"measures\":{\"a\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}",
+                2,
+                "2 values for 1 counts",
+            ),
+            (
+                "\"measures\":{}",
+                "\"measures\":{\"held\":{\"unit\":\"1\",\"values\":[1.0,2.0,3.0]},\"a\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}",
+                2,
+                "2 values for 3 counts",
+            ),
+            (
+                "\"measures\":{}",
+                "\"measures\":{\"held\":{\"unit\":\"1\",\"values\":[1.0,1.0]}}",
+                2,
+                "the same count twice",
+            ),
+            (
+                "\"histograms\":{}",
+                "\"histograms\":{\"lap\":{\"unit\":\"ns\",\"buckets\":[[9,1],[8,1]]}}",
+                2,
+                "follow one another",
+            ),
+            ("\"headline_half_width\":0.01", "\"headline_half_width\":-1.0", 7, "below 0"),
+        ] {
+            let bad = good.replacen(from, to, 1);
+            assert_ne!(bad, good, "{from} is not in {good}");
+            fs::write(&path, bad).unwrap();
+            let error = format!("{:#}", Record::load(&path).unwrap_err());
+            assert!(
+                error.contains(&format!("socket.jsonl, line {line}: ")) && error.contains(reason),
+                "{from} → {to}: {error}"
+            );
+        }
+        fs::write(&path, &good).unwrap();
+        assert!(Record::load(&path).is_ok(), "and nothing else is");
+    }
+
+    #[test]
+    fn what_is_no_file_or_has_no_end_is_no_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket.jsonl");
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert!(Record::load(&path).unwrap_err().to_string().contains("is no file"));
+        assert!(Record::load_header(&path).unwrap_err().to_string().contains("is no file"));
+        fs::remove_file(&path).unwrap();
+        File::create(&path).unwrap().set_len(sound::MOST_BYTES + 1).unwrap();
+        assert!(Record::load(&path).unwrap_err().to_string().contains("64 MiB"));
     }
 
     #[test]
@@ -595,7 +861,7 @@ pub(crate) mod tests {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 40]).unwrap();
         let error = format!("{:#}", Record::load(&path).unwrap_err());
-        assert!(error.contains("b.jsonl, line 7"), "{error}");
+        assert!(error.contains("socket.jsonl, line 7"), "{error}");
         let lines: Vec<&str> = text.lines().collect();
         fs::write(&path, lines[..6].join("\n") + "\n").unwrap();
         let error = format!("{:#}", Record::load(&path).unwrap_err());
@@ -615,7 +881,7 @@ pub(crate) mod tests {
         fs::write(&path, "").unwrap();
         assert!(Record::load(&path).unwrap_err().to_string().contains("empty"));
         fs::write(&path, text.replacen("\"cell\":1", "\"cell\":9", 1)).unwrap();
-        assert!(Record::load(&path).unwrap_err().to_string().contains("header lacks"));
+        assert!(format!("{:#}", Record::load(&path).unwrap_err()).contains("header lacks"));
         assert_eq!(Record::load(&folder.path().join("none.jsonl")).unwrap(), None);
     }
 
@@ -623,19 +889,20 @@ pub(crate) mod tests {
     fn only_the_last_line_of_an_unfinished_session_may_be_broken() {
         let folder = tempfile::tempdir().unwrap();
         let partial = Writer::partial(&written(folder.path()));
-        let whole = fs::read_to_string(folder.path().join("a/b.jsonl")).unwrap();
+        let whole = fs::read_to_string(folder.path().join("switch-cost/socket.jsonl")).unwrap();
         let broken = whole.replacen("\"round\":1", "\"round\":?", 1);
         fs::write(&partial, &broken).unwrap();
         let error = format!("{:#}", Record::load_partial(&partial).unwrap_err());
-        assert!(error.contains("b.jsonl.partial, line 4"), "{error}");
+        assert!(error.contains("socket.jsonl.partial, line 4"), "{error}");
     }
 
     #[test]
     fn a_session_goes_on_after_a_line_that_was_cut_off() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("b.jsonl");
-        let mut writer = Writer::create(&path, &header(vec![cell("x", "free")])).unwrap();
-        writer.run(&run(0, 0, 10.0)).unwrap();
+        let path = folder.path().join("switch-cost/socket.jsonl");
+        let header = header(vec![cell("x", "free")]);
+        let mut writer = Writer::create(&path, &header).unwrap();
+        writer.run(&reported(&header, 0, 0, 10.0)).unwrap();
         drop(writer);
         let partial = Writer::partial(&path);
         let whole = fs::read_to_string(&partial).unwrap();
@@ -644,8 +911,8 @@ pub(crate) mod tests {
             let so_far = Record::load_partial(&partial).unwrap().unwrap();
             assert_eq!(so_far.runs.len(), 1);
             let mut writer = Writer::resume(&path, &so_far).unwrap();
-            writer.run(&run(1, 0, 11.0)).unwrap();
-            writer.finish(&end()).unwrap();
+            writer.run(&reported(&header, 1, 0, 11.0)).unwrap();
+            writer.finish(&so_far, &end()).unwrap();
             let record = Record::load(&path).unwrap().unwrap();
             assert_eq!(record.complete_rounds().len(), 2);
             assert!(fs::read_to_string(&path).unwrap().starts_with(&whole), "what was measured stays as it was");

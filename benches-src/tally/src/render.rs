@@ -8,7 +8,7 @@ use crate::format::{self, Shown};
 use crate::plan::{Experiment, Plan};
 use crate::project::Machine;
 use crate::quantity::{Measured, Missing, Quantity, Unit};
-use crate::record::Record;
+use crate::record::{Lost, Record};
 use crate::sources::Freshness;
 use crate::view::{Kept, View};
 
@@ -51,8 +51,12 @@ pub fn inline(
         .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
     let title = format!("{expression}: {} rounds, {}", quantity.estimate.rounds, context(view, plan, experiment)?);
     let stale = stale(view, plan, experiment)?.map_or(String::new(), |note| format!(" {}", leading(&note, &anchor)));
+    let lost = lost(view, plan, experiment, expression)?.map_or(String::new(), |lost| {
+        let (reason, word) = (html(&format!("{expression}: {}", lost.words())), html(&lost.short()));
+        format!(" <a class=\"missing\" href=\"{anchor}\" title=\"{reason}\">{word}</a>")
+    });
     Ok(format!(
-        "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}{stale}",
+        "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}{stale}{lost}",
         html(&title),
         html(&shown.value)
     ))
@@ -63,10 +67,32 @@ fn leading(note: &Missing, anchor: &str) -> String {
     format!("<a class=\"missing\" href=\"{anchor}\" title=\"{}\">{}</a>", html(&note.reason), html(note.word))
 }
 
-/// A quantity for a terminal, with the word that must stand beside it.
-pub fn in_words(view: &View, plan: &Plan, experiment: &Experiment, measured: &Measured) -> Result<String> {
-    let stale = stale(view, plan, experiment)?.filter(|_| measured.is_ok());
-    Ok(plain(measured) + &stale.map_or(String::new(), |note| format!(" ({})", note.word)))
+/// A quantity for a terminal, with the words that must stand beside it.
+pub fn in_words(
+    view: &View,
+    plan: &Plan,
+    experiment: &Experiment,
+    measured: &Measured,
+    expression: &Expression,
+) -> Result<String> {
+    if measured.is_err() {
+        return Ok(plain(measured));
+    }
+    let stale = stale(view, plan, experiment)?.map_or(String::new(), |note| format!(" ({})", note.word));
+    let lost = lost(view, plan, experiment, expression)?;
+    Ok(plain(measured) + &stale + &lost.map_or(String::new(), |lost| format!(" ({})", lost.words())))
+}
+
+/// Of the processes beneath a number, those that died: what is left may be what survives.
+pub fn lost(view: &View, plan: &Plan, experiment: &Experiment, expression: &Expression) -> Result<Option<Lost>> {
+    Ok(view.kept(plan, experiment)?.as_ref().as_ref().ok().and_then(|(record, _)| record.lost_by(expression)))
+}
+
+/// How many died, beside a number of rounds in a table; how they did is said under it.
+pub fn lost_in_table(lost: Option<&Lost>) -> String {
+    lost.map_or(String::new(), |lost| {
+        format!(" <span class=\"missing\" title=\"{}\">{}</span>", html(&lost.words()), html(&lost.short()))
+    })
 }
 
 /// A quantity for a terminal.
@@ -186,7 +212,7 @@ fn filled_in(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form
     let measured = view.evaluate(plan, experiment, &expression)?;
     match form {
         Form::Page => inline(view, plan, experiment, &measured, &expression),
-        Form::Text | Form::Json => in_words(view, plan, experiment, &measured),
+        Form::Text | Form::Json => in_words(view, plan, experiment, &measured, &expression),
     }
 }
 
@@ -250,5 +276,10 @@ pub fn unit_suffix(unit: Unit) -> &'static str {
 
 /// A word for how fresh a record is, or for why there is none.
 pub fn state_word(kept: &Kept) -> &'static str {
-    kept.as_ref().map_or_else(|missing| missing.word, |(_, freshness)| freshness.word())
+    match kept {
+        Err(missing) => missing.word,
+        // It will be measured again.
+        Ok((record, _)) if record.failures() > 0 => "failed",
+        Ok((_, freshness)) => freshness.word(),
+    }
 }

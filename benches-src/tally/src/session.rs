@@ -27,7 +27,8 @@ use crate::neighbours::{Kind, Neighbours, die_with_this_process};
 use crate::plan::{Experiment, Plan};
 use crate::programs::LinkOrders;
 use crate::project::Project;
-use crate::record::{Effort, End, Failure, Header, Record, Run, Writer, put_aside};
+use crate::record::{Effort, End, Failure, Header, Placed, Record, Run, Writer, put_aside};
+use crate::say;
 
 /// How much an effort measures.
 #[derive(Debug, Clone, Copy)]
@@ -117,11 +118,15 @@ impl Extent {
 pub struct Interrupted(Arc<AtomicBool>);
 
 impl Interrupted {
-    /// From now on, Ctrl-C and a polite kill are remembered instead of ending this process.
+    /// From now on, Ctrl-C, a polite kill and a terminal that is closed are remembered instead of ending this process. What whoever started it
+    /// had it ignore, as `nohup` does, stays ignored.
     pub fn listen() -> Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register(signal, flag.clone())?;
+        let ignored = ignored_signals();
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+            if ignored >> (signal - 1) & 1 == 0 {
+                signal_hook::flag::register(signal, flag.clone())?;
+            }
         }
         Ok(Self(flag))
     }
@@ -135,6 +140,13 @@ impl Interrupted {
         }
         Ok(())
     }
+}
+
+/// The signals that this process ignores, a bit each, the first one's the lowest.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.unwrap_or(0)
 }
 
 /// One experiment about to be run.
@@ -161,52 +173,63 @@ pub struct Session<'a> {
 
 impl Session<'_> {
     /// Runs the experiment from its header on, or goes on with what an interrupted session left.
-    pub fn run(mut self, header: Header) -> Result<()> {
+    pub fn run(mut self, header: Header) -> Result<Placed> {
+        self.clear()?;
+        let placed = self.run_in_rounds(header);
+        // What the programs left there is nobody's any more, however the session ended.
+        self.clear().and(placed)
+    }
+
+    /// Makes the folder for what programs write while they run, empty: those of a session that was killed had no time to remove it.
+    fn clear(&self) -> Result<()> {
+        let folder = self.project.temporary();
+        let clear = || -> std::io::Result<()> {
+            if folder.exists() {
+                fs::remove_dir_all(&folder)?;
+            }
+            fs::create_dir_all(&folder)
+        };
+        clear()
+            .with_context(|| format!("{} cannot be emptied; is it writable, and is the disk full?", folder.display()))
+    }
+
+    fn run_in_rounds(&mut self, header: Header) -> Result<Placed> {
+        let now = header.before.clone();
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
+        let mut resumed = (!record.runs.is_empty()).then_some(now);
         let extent = record.header.effort.extent_for(self.experiment);
         self.link(&record, 2 * extent.rounds)?;
         // The rounds are doubled after one look at them, and whoever interrupts a session does not get it another.
         let mut doubled = record.complete_rounds().len() > extent.rounds;
         let half_width = loop {
             let wanted = if doubled { 2 * extent.rounds } else { extent.rounds };
-            self.rounds(&mut writer, &mut record, wanted)?;
+            self.rounds(&mut writer, &mut record, wanted, &mut resumed)?;
             let half_width = self.headline(&record)?;
             if doubled || !extent.doubles(half_width, record.rounds_took()) {
                 break half_width;
             }
             doubled = true;
         };
-        writer.finish(&End {
-            after: State::read(),
-            headline_half_width: half_width,
-            target: if extent.target.is_finite() { extent.target } else { 0.0 },
-            doubled,
-        })
+        let target = if extent.target.is_finite() { extent.target } else { 0.0 };
+        let end = End { after: State::read(), headline_half_width: half_width, target, doubled };
+        writer.finish(&record, &end)
     }
 
     fn begin(&self, header: Header) -> Result<(Writer, Record)> {
         let partial = Writer::partial(&self.path);
         // One that cannot be read, or that is of something else, is put aside and not lost.
-        let same = |left: &Record| {
-            let (a, b) = (&left.header, &header);
-            a.format == b.format
-                && a.cells == b.cells
-                && a.sources == b.sources
-                && a.effort == b.effort
-                && a.machine.differences(&b.machine).is_empty()
-        };
         match Record::load_partial(&partial) {
-            Ok(Some(left)) if same(&left) => {
+            Ok(Some(left)) if differences(&left.header, &header).is_empty() => {
                 let (chapter, name, runs) = (&self.plan.chapter, &self.experiment.name, left.runs.len());
-                eprintln!("tally: going on with {chapter}/{name}, of which {runs} processes have run");
+                say!("tally: going on with {chapter}/{name}, of which {runs} processes have run");
                 Ok((Writer::resume(&self.path, &left)?, left))
             }
             Ok(None) => Ok((Writer::create(&self.path, &header)?, Record { header, runs: Vec::new(), end: None })),
-            Ok(Some(_)) => self.begin_after_another(
-                header,
-                "it is with another effort, of other sources, in another format or on another machine",
-            ),
+            Ok(Some(left)) => {
+                let reason = differences(&left.header, &header).join(" and ");
+                self.begin_after_another(header, &reason)
+            }
             Err(error) => self.begin_after_another(header, &format!("{error:#}")),
         }
     }
@@ -214,7 +237,7 @@ impl Session<'_> {
     /// Puts an unfinished session aside that is not gone on with.
     fn begin_after_another(&self, header: Header, reason: &str) -> Result<(Writer, Record)> {
         let aside = put_aside(&Writer::partial(&self.path), &self.path, "abandoned")?;
-        eprintln!("tally: an unfinished session is put aside as {}, since {reason}", aside.display());
+        say!("tally: an unfinished session is put aside as {}, since {reason}", aside.display());
         self.begin(header)
     }
 
@@ -248,7 +271,13 @@ impl Session<'_> {
 
     /// Runs rounds until there are as many as wanted, or as patience allows. What is in the record decides, and so an interruption changes
     /// nothing.
-    fn rounds(&self, writer: &mut Writer, record: &mut Record, wanted: usize) -> Result<()> {
+    fn rounds(
+        &self,
+        writer: &mut Writer,
+        record: &mut Record,
+        wanted: usize,
+        resumed: &mut Option<State>,
+    ) -> Result<()> {
         let extent = record.header.effort.extent_for(self.experiment);
         let per_round = record.header.cells.len();
         loop {
@@ -262,6 +291,7 @@ impl Session<'_> {
             {
                 (self.progress)(complete * per_round + position, wanted * per_round);
                 let run = self.measure(&record.header, round, cell, environment_bytes)?;
+                let run = Run { resumed: resumed.take(), ..run };
                 // A process that was interrupted with us says nothing about its program.
                 self.interrupted.check(&self.path)?;
                 writer.run(&run)?;
@@ -285,9 +315,7 @@ impl Session<'_> {
         if !linked? {
             let so_far = record.runs.iter().all(|run| run.link_order.is_none());
             ensure!(so_far, "the programs cannot be linked anew; see the message above");
-            eprintln!(
-                "tally: this linker cannot order functions otherwise (see above); all rounds run the same programs"
-            );
+            say!("tally: this linker cannot order functions otherwise (see above); all rounds run the same programs");
             self.link_orders = None;
         }
         Ok(())
@@ -312,7 +340,17 @@ impl Session<'_> {
             Ok(observation) => (Some(observation), None),
             Err(failure) => (None, Some(failure)),
         };
-        Ok(Run { round, cell: index, environment_bytes, link_order, took_ms, core_to_core_ns, observation, failure })
+        Ok(Run {
+            round,
+            cell: index,
+            environment_bytes,
+            link_order,
+            took_ms,
+            core_to_core_ns,
+            resumed: None,
+            observation,
+            failure,
+        })
     }
 
     /// Where a cell's program lies, as it is usually linked or in another order.
@@ -390,7 +428,7 @@ impl Session<'_> {
         laps: u64,
         environment_bytes: usize,
     ) -> Result<(Ended, String)> {
-        let summary = tempfile::NamedTempFile::new().context(NO_ROOM)?;
+        let summary = tempfile::NamedTempFile::new_in(self.project.temporary()).context(NO_ROOM)?;
         let mut command = Command::new(tool);
         command
             .args(count.arguments(summary.path()))
@@ -446,11 +484,14 @@ impl Session<'_> {
         environment_bytes: usize,
         kill: impl FnOnce(&mut Child) -> std::io::Result<()>,
     ) -> Result<Ended> {
-        let (mut output, mut errors) = (tempfile::tempfile().context(NO_ROOM)?, tempfile::tempfile().context(NO_ROOM)?);
+        let temporary = self.project.temporary();
+        let file = || tempfile::tempfile_in(&temporary).context(NO_ROOM);
+        let (mut output, mut errors) = (file()?, file()?);
         command
             // The same few variables for every reader; the padding moves the stack from round to round.
             .env_clear()
-            .env("PATH", "/usr/bin:/bin")
+            .env("PATH", PROGRAMS_PATH)
+            .env("TMPDIR", &temporary)
             .env("ENVIRONMENT_PADDING", "x".repeat(environment_bytes))
             .envs(cell.variable())
             .stdin(Stdio::null())
@@ -484,10 +525,25 @@ impl Session<'_> {
     }
 }
 
+/// Where programs find the tools that they start.
+pub const PROGRAMS_PATH: &str = "/usr/bin:/bin";
+
+/// Why an unfinished session is not gone on with, given what would be measured now; nothing where it is.
+fn differences(left: &Header, now: &Header) -> Vec<&'static str> {
+    let same = [
+        (left.format == now.format, "it is in another format"),
+        (left.cells == now.cells && left.sources == now.sources, "it is of other sources"),
+        (left.effort == now.effort, "it is with another effort"),
+        (left.machine.differences(&now.machine).is_empty(), "it is of another machine"),
+        (left.before.boot == now.before.boot, "the machine was started anew since"),
+    ];
+    same.into_iter().filter(|(same, _)| !same).map(|(_, reason)| reason).collect()
+}
+
 /// What a process reported, or how it failed.
 type Outcome = Result<Observation, Failure>;
 
-const NO_ROOM: &str = "no temporary file can be made for a program's output; is the disk full?";
+const NO_ROOM: &str = "no temporary file can be made for a program's output below target; is the disk full?";
 
 /// How a process ended and what it wrote.
 struct Ended {

@@ -1,11 +1,13 @@
 //! What printing looks at: the plans, one machine's records, and how both relate. Opens only the records it needs.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::fs;
 use std::rc::Rc;
 
 use anyhow::Result;
 
+use crate::charts::Pencil;
 use crate::expression::Expression;
 use crate::machine::Facts;
 use crate::plan::{Experiment, Plan, Plans};
@@ -15,19 +17,71 @@ use crate::quantity::{Measured, Missing};
 use crate::record::{Header, Record};
 use crate::sources::{Current, Freshness};
 
-/// Everything that a printing verb needs.
+/// Everything that a printing verb needs. Clones share what they have read.
+#[derive(Clone)]
 pub struct View {
     /// The checkout.
     pub project: Project,
     /// All plans.
-    pub plans: Plans,
+    pub plans: Rc<Plans>,
     /// All published figures.
-    pub published: Published,
+    pub published: Rc<Published>,
     /// Whose numbers are shown.
     pub machine: Machine,
     /// The page that is being printed, if it is one.
     pub page: Option<String>,
-    records: RefCell<HashMap<(String, String), Rc<Kept>>>,
+    /// What draws its charts.
+    pub pencil: Rc<Pencil>,
+    read: Rc<Read>,
+}
+
+/// What was read once and is looked at again.
+struct Read {
+    records: RefCell<Records>,
+    /// What lies here now, by experiment.
+    current: RefCell<HashMap<String, Rc<Current>>>,
+    /// What tells this machine from others.
+    identity: OnceCell<Facts>,
+}
+
+/// Records in memory: all of one machine, and of others those that were looked at last.
+struct Records {
+    /// The machine whose records are kept.
+    home: Machine,
+    kept: HashMap<Key, Rc<Kept>>,
+    /// Of other machines, each with the length of its file, in the order in which they were looked at.
+    others: VecDeque<(Key, u64, Rc<Kept>)>,
+}
+
+/// A machine's word and an experiment.
+type Key = (String, String);
+
+/// So much is kept of the files of other machines: there may be hundreds of them, and a record takes some eight times its file's room.
+const MOST_OF_OTHERS_BYTES: u64 = 12 << 20;
+
+impl Records {
+    fn get(&mut self, key: &Key) -> Option<Rc<Kept>> {
+        if let Some(kept) = self.kept.get(key) {
+            return Some(kept.clone());
+        }
+        let at = self.others.iter().position(|(own, ..)| own == key)?;
+        let found = self.others.remove(at)?;
+        let kept = found.2.clone();
+        self.others.push_back(found);
+        Some(kept)
+    }
+
+    fn put(&mut self, machine: &Machine, key: Key, bytes: u64, kept: Rc<Kept>) {
+        if *machine == self.home {
+            self.kept.insert(key, kept);
+            return;
+        }
+        self.others.push_back((key, bytes, kept));
+        while self.others.iter().map(|(_, bytes, _)| bytes).sum::<u64>() > MOST_OF_OTHERS_BYTES && self.others.len() > 1
+        {
+            self.others.pop_front();
+        }
+    }
 }
 
 /// What is kept of an experiment on a machine: a record and how fresh it is, or why there is none.
@@ -36,9 +90,20 @@ pub type Kept = Result<(Record, Freshness), Missing>;
 impl View {
     /// Reads plans and published figures; no record yet.
     pub fn new(project: Project, machine: Machine, page: Option<String>) -> Result<Self> {
-        let plans = Plans::load(&project)?;
-        let published = Published::load(&project)?;
-        Ok(Self { project, plans, published, machine, page, records: RefCell::default() })
+        let (plans, published) = (Rc::new(Plans::load(&project)?), Rc::new(Published::load(&project)?));
+        let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
+        let read = Read { records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
+        Ok(Self { project, plans, published, machine, page, pencil: Rc::default(), read: Rc::new(read) })
+    }
+
+    /// The same for another page.
+    pub fn of_page(&self, page: &str) -> Self {
+        Self { page: Some(page.to_owned()), ..self.clone() }
+    }
+
+    /// The same of another machine.
+    pub fn of_machine(&self, machine: Machine) -> Self {
+        Self { machine, ..self.clone() }
     }
 
     /// The record of an experiment on the machine that is shown.
@@ -49,11 +114,13 @@ impl View {
     /// The record of an experiment on another machine.
     pub fn kept_on(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Rc<Kept>> {
         let key = (machine.slug().to_owned(), experiment.name.clone());
-        if let Some(known) = self.records.borrow().get(&key) {
-            return Ok(known.clone());
+        if let Some(known) = self.read.records.borrow_mut().get(&key) {
+            return Ok(known);
         }
-        let kept = Rc::new(load(&self.project, machine, plan, experiment)?);
-        self.records.borrow_mut().insert(key, kept.clone());
+        let path = self.project.record(machine, &plan.chapter, &experiment.name);
+        let bytes = fs::metadata(path).map_or(0, |file| file.len());
+        let kept = Rc::new(self.load(machine, plan, experiment)?);
+        self.read.records.borrow_mut().put(machine, key, bytes, kept.clone());
         Ok(kept)
     }
 
@@ -67,7 +134,7 @@ impl View {
     ) -> Result<Option<(Header, Freshness)>> {
         let path = self.project.record(machine, &plan.chapter, &experiment.name);
         let Ok(Some(header)) = Record::load_header(&path) else { return Ok(None) };
-        let freshness = freshness(&self.project, machine, plan, experiment, &header)?;
+        let freshness = self.freshness(machine, plan, experiment, &header)?;
         Ok(Some((header, freshness)))
     }
 
@@ -95,9 +162,39 @@ impl View {
             Ok((record, _)) => record.evaluate(expression),
         }
     }
+
+    fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
+        Ok(match load(&self.project, machine, plan, experiment)? {
+            Ok(record) => {
+                let freshness = self.freshness(machine, plan, experiment, &record.header)?;
+                Ok((record, freshness))
+            }
+            Err(missing) => Err(missing),
+        })
+    }
+
+    fn freshness(&self, machine: &Machine, plan: &Plan, experiment: &Experiment, header: &Header) -> Result<Freshness> {
+        let freshness = header.sources.freshness(&*self.current(plan, experiment)?);
+        if *machine == Machine::Local && freshness == Freshness::Fresh {
+            let differences = header.machine.differences(self.read.identity.get_or_init(Facts::read_identity));
+            if !differences.is_empty() {
+                return Ok(Freshness::Older(differences.into_iter().map(str::to_owned).collect()));
+            }
+        }
+        Ok(freshness)
+    }
+
+    fn current(&self, plan: &Plan, experiment: &Experiment) -> Result<Rc<Current>> {
+        if let Some(known) = self.read.current.borrow().get(&experiment.name) {
+            return Ok(known.clone());
+        }
+        let current = Rc::new(Current::read(&self.project, &plan.chapter, experiment)?);
+        self.read.current.borrow_mut().insert(experiment.name.clone(), current.clone());
+        Ok(current)
+    }
 }
 
-fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
+fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Result<Record, Missing>> {
     let path = project.record(machine, &plan.chapter, &experiment.name);
     let measure = experiment.command();
     let record = match Record::load(&path) {
@@ -131,8 +228,7 @@ fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experime
             return Ok(Err(Missing::new("unreadable", reason)));
         }
     };
-    let freshness = freshness(project, machine, plan, experiment, &record.header)?;
-    Ok(Ok((record, freshness)))
+    Ok(Ok(record))
 }
 
 /// Which machines do have a record that the shown one lacks, and how to see it: no number of theirs stands in its place.
@@ -147,22 +243,4 @@ fn elsewhere(project: &Project, plan: &Plan, experiment: &Experiment) -> Result<
             others.join(" as well as ")
         ),
     })
-}
-
-fn freshness(
-    project: &Project,
-    machine: &Machine,
-    plan: &Plan,
-    experiment: &Experiment,
-    header: &Header,
-) -> Result<Freshness> {
-    let current = Current::read(project, &plan.chapter, experiment)?;
-    let freshness = header.sources.freshness(&current);
-    if *machine == Machine::Local && freshness == Freshness::Fresh {
-        let differences = header.machine.differences(&Facts::read_identity());
-        if !differences.is_empty() {
-            return Ok(Freshness::Older(differences.into_iter().map(str::to_owned).collect()));
-        }
-    }
-    Ok(freshness)
 }

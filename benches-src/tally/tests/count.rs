@@ -179,12 +179,12 @@ fn without_strace_or_without_leave_the_cell_is_unavailable() {
 fn a_strace_that_writes_something_else_and_programs_that_fail_are_failures() {
     let fake = counting();
     let strange = "out=$4; shift 4\n\"$@\"; echo '1.0 what is this' >$out\n";
-    succeed(with_strace(&fake, strange));
+    fail(with_strace(&fake, strange));
     let said = fake.print(&["value", "slow[free].calls"]);
     assert!(said.contains("failed") && said.contains("which version is it"), "{said}");
 
     fake.program("slow", "echo 'out of luck' >&2; exit 3");
-    succeed(fake.measure(&["--again"]));
+    fail(fake.measure(&["--again"]));
     assert!(fake.print(&["value", "slow[free].calls"]).contains("exit status 3. out of luck"));
     assert_eq!(json(&fake, &["value", "fast[free].calls_write"])["median"], 1.0);
 }
@@ -195,7 +195,7 @@ fn what_hangs_under_strace_is_killed_with_it() {
     let mark = "61.234567";
     fake.program("slow", &format!("sleep {mark}"));
     let started = Instant::now();
-    succeed(fake.measure(&["--effort", "test"]));
+    fail(fake.measure(&["--effort", "test"]));
     assert!(started.elapsed() < Duration::from_secs(20));
     assert!(fake.record().contains("no answer within 2 s"));
     let left = std::process::Command::new("pgrep").args(["-f", &format!("sleep {mark}")]).output().unwrap();

@@ -102,11 +102,7 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
     assert_eq!(fake.print(&["value", "slow.total_bytes_at_0"]), "1,000 B [1,000–1,000]\n");
     assert_eq!(fake.print(&["value", "slow.reached"]), "300 [300–300]\n");
     assert!(fake.print(&["value", "slow.slab_bytes"]).contains("unavailable: because it needs root"));
-    let page = succeed({
-        let mut command = fake.tally(&["table", "pair"]);
-        command.env("TALLY_FORM", "page");
-        command
-    });
+    let page = fake.print(&["table", "pair", "--form", "page"]);
     for part in ["<th scope=\"col\">total, KiB</th>", "with none held", "<td>4.00</td>"] {
         assert!(page.contains(part), "{part} in {page}");
     }

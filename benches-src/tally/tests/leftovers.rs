@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 
+use tally::machine::State;
 use tally::plan::Plans;
 use tally::project::{Machine, Project};
 use tally::record::{Effort, FORMAT, Header, Record};
@@ -76,7 +77,7 @@ fn session(fake: &Fake, experiment: &str, effort: Effort, interrupted: &Interrup
         sources: Sources::default(),
         revision: None,
         machine: Default::default(),
-        before: Default::default(),
+        before: State::read(),
     };
     let session = Session {
         project: &project,

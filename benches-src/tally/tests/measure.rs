@@ -95,7 +95,8 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
         // Two seconds for every run that hangs: one round is enough to see it.
         let _ = std::fs::remove_file(fake.path("data/local/chapter/pair.jsonl"));
         fake.program("slow", script);
-        succeed(fake.measure(&["--again", "--effort", "test"]));
+        let said = fail(fake.measure(&["--again", "--effort", "test"]));
+        assert!(said.contains("processes failed, so that these will be measured again"), "{said}");
         let record = fake.record().replace("\"effort\":\"test\"", "\"effort\":\"quick\"");
         fake.write("data/local/chapter/pair.jsonl", &record);
         let slow = fake.print(&["value", "slow[free]"]);
@@ -117,7 +118,8 @@ fn what_a_failed_program_says_names_no_folder_of_its_reader() {
     fake.program("slow", &format!("echo '{said}' >&2; exit 1"));
     let mut command = fake.measure(&["--effort", "test"]);
     command.env("HOME", "/home/arthur-dent");
-    succeed(command);
+    let said = fail(command);
+    assert!(said.contains("[checkout]/data is missing"), "the reason is said at once: {said}");
     let record = fake.record();
     assert!(record.contains("[checkout]/data is missing, and so is [home]/.x"), "{record}");
     assert!(!record.contains("arthur-dent"), "{record}");
@@ -376,7 +378,7 @@ fn hostile_text_in_a_record_stays_text() {
     let fake = Fake::new();
     let hostile = "<script>alert(1)</script> --> <!-- cmdrun touch pwned --> {{#include x}} | a\\nb";
     fake.program("slow", &format!("printf '%s\\n' '{hostile}' >&2; exit 1"));
-    succeed(fake.measure(&[]));
+    fail(fake.measure(&[]));
     let record = fake.record().replacen("\"CPU\":\"", &format!("\"CPU\":\"{hostile}"), 1);
     fake.write("data/local/chapter/pair.jsonl", &record);
     for command in [
@@ -474,7 +476,8 @@ fn an_export_warns_of_what_is_stale_or_planned_no_more_and_is_of_one_format() {
     let fake = Fake::new();
     succeed(fake.measure(&[]));
     let record = fake.record();
-    fake.write("data/machines/a-machine/chapter/gone.jsonl", &record);
+    let gone = record.replacen("\"experiment\":\"pair\"", "\"experiment\":\"gone\"", 1);
+    fake.write("data/machines/a-machine/chapter/gone.jsonl", &gone);
     let older = record.replacen("\"format\":2", "\"format\":1", 1);
     fake.write("data/local/chapter/pair.jsonl", &older);
     fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");

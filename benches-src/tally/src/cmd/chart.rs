@@ -10,7 +10,9 @@ use crate::escape::identifier;
 use crate::plan::{Experiment, Plan};
 use crate::points::{Points, Source};
 use crate::quantity::Missing;
+use crate::record::Record;
 use crate::render::{self, Form};
+use crate::say;
 use crate::sources::Freshness;
 use crate::view::View;
 
@@ -77,7 +79,8 @@ impl Chart {
         let rows = Row::all(experiment, record)?;
         let points = self.shape.points(&Source { view, plan, experiment, record, rows: &rows })?;
         if self.standalone {
-            let drawn = charts::draw(&view.project, &self.request(view, plan, experiment, &points)?, packages(view))?;
+            let drawn =
+                view.pencil.draw(&view.project, &self.request(view, plan, experiment, &points)?, packages(view))?;
             return charts::standalone(&view.project, &drawn.wide);
         }
         if form != Form::Page {
@@ -87,7 +90,7 @@ impl Chart {
         if points.rows.is_empty() {
             return Ok(render::boxed(&Missing::new("no chart", "none of its cells has a number; the table says why")));
         }
-        self.figure(view, plan, experiment, freshness, &rows, &points)
+        self.figure(view, plan, experiment, (record, freshness), &rows, &points)
     }
 
     fn request(&self, view: &View, plan: &Plan, experiment: &Experiment, points: &Points) -> Result<Request> {
@@ -148,19 +151,19 @@ impl Chart {
         view: &View,
         plan: &Plan,
         experiment: &Experiment,
-        freshness: &Freshness,
+        (record, freshness): (&Record, &Freshness),
         rows: &[Row],
         points: &Points,
     ) -> Result<String> {
         let name = self.shape.name();
         let request = self.request(view, plan, experiment, points)?;
-        let pictures = match charts::draw(&view.project, &request, packages(view)) {
+        let pictures = match view.pencil.draw(&view.project, &request, packages(view)) {
             Ok(drawn) => format!(
                 "<div class=\"picture wide-only\">{}</div>\n<div class=\"picture narrow-only\">{}</div>\n",
                 drawn.wide, drawn.narrow
             ),
             Err(error) => {
-                eprintln!("tally: warning: {error:#}");
+                say!("tally: warning: {error:#}");
                 render::boxed(&Missing::new("no chart", format!("{error}")))
             }
         };
@@ -185,9 +188,12 @@ impl Chart {
         let small = small.page(view, plan, experiment)?;
         let stale =
             render::freshness(freshness, experiment, &view.machine).map_or(String::new(), |note| render::boxed(&note));
+        let lost = record.losses();
+        let lost =
+            if lost.is_empty() { String::new() } else { render::boxed(&Missing::new("failed", lost.join("; "))) };
         let caption = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Page)?;
         Ok(format!(
-            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n{stale}{pictures}<figcaption>{caption} {}</figcaption>\n{small}</figure>\n",
+            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n{stale}{lost}{pictures}<figcaption>{caption} {}</figcaption>\n{small}</figure>\n",
             request.prefix, points.legend
         ))
     }

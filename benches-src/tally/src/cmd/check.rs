@@ -5,14 +5,17 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, Parser};
+use clap::Args;
 use regex::{Captures, Regex};
+use walkdir::WalkDir;
 
 use crate::calculator::Calculator;
 use crate::cmd::claim::Claim;
 use crate::cmd::limits;
 use crate::cmd::list::operation;
-use crate::command_line::{CommandLine, Verb};
+use crate::cmd::preprocess::directive_verb;
+use crate::command_line::Verb;
+use crate::directive::{self, Directive};
 use crate::expression::Expression;
 use crate::plan::{Claim as PlannedClaim, Experiment, Plan};
 use crate::project::{Machine, Project};
@@ -92,23 +95,29 @@ fn names(view: &View) -> Vec<String> {
 
 /// Every directive is a command line that tally understands, about things that exist; what is an anchor stands once on a page.
 fn directives(view: &View) -> Result<Vec<String>> {
-    let pattern = Regex::new(r"<!--[ ]*cmdrun (.*?)-->")?;
+    let commands = view.project.commands()?;
     let mut wrong = Vec::new();
     for (page, text) in pages(view)? {
         let mut anchors = BTreeSet::new();
-        for (number, line) in text.lines().enumerate() {
-            for directive in pattern.captures_iter(line) {
-                let command = directive[1].trim();
-                let is_anchor =
-                    ["tally claim ", "tally table ", "tally chart "].iter().any(|verb| command.starts_with(verb));
-                if is_anchor && !anchors.insert(command.to_owned()) {
-                    wrong.push(format!("book/src/{page}, line {}: {command}: stands on this page already", number + 1));
+        let mut say = |line: usize, what: String| wrong.push(format!("book/src/{page}, line {line}: {what}"));
+        for found in directive::all(&text) {
+            let Directive { line, command, .. } = match found {
+                Ok(directive) => directive,
+                Err((line, reason)) => {
+                    say(line, reason);
+                    continue;
                 }
-                if let Err(error) = directive_is_known(view, command) {
-                    let first = format!("{error:#}");
-                    let first = first.lines().next().unwrap_or_default();
-                    wrong.push(format!("book/src/{page}, line {}: {command}: {first}", number + 1));
-                }
+            };
+            let is_anchor =
+                ["tally claim ", "tally table ", "tally chart "].iter().any(|verb| command.starts_with(verb));
+            if is_anchor && !anchors.insert(command.clone()) {
+                say(line, format!("{command}: stands on this page already"));
+            }
+            if !commands.contains(&command)
+                && let Err(error) = directive_is_known(view, &command)
+            {
+                let first = format!("{error:#}");
+                say(line, format!("{command}: {}", first.lines().next().unwrap_or_default()));
             }
         }
     }
@@ -150,25 +159,22 @@ fn typed(text: &str) -> Result<Vec<(usize, String)>> {
     Ok(wrong)
 }
 
-/// Every Markdown page: its file's name and its text.
+/// Every Markdown page: its path from the book's source on, and its text.
 fn pages(view: &View) -> Result<Vec<(String, String)>> {
+    let (folder, generated) = (view.project.pages(), view.project.generated());
     let mut pages = Vec::new();
-    for entry in fs::read_dir(view.project.pages())?.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".md") {
-            pages.push((name, fs::read_to_string(entry.path())?));
+    for entry in WalkDir::new(&folder).sort_by_file_name().into_iter().filter_entry(|entry| entry.path() != generated) {
+        let path = entry?.into_path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let name = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
+            pages.push((name, fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?));
         }
     }
-    pages.sort();
     Ok(pages)
 }
 
 fn directive_is_known(view: &View, command: &str) -> Result<()> {
-    let words = shell_words(command);
-    if words.first().map(String::as_str) != Some("tally") {
-        bail!("a directive calls tally and nothing else");
-    }
-    match CommandLine::try_parse_from(words)?.verb {
+    match directive_verb(command)? {
         Verb::Value(value) => value.answered_by(&view.plans).map(drop),
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
@@ -183,15 +189,6 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         },
         _ => bail!("a directive only prints"),
     }
-}
-
-/// Words of a command line, with double quotes.
-fn shell_words(command: &str) -> Vec<String> {
-    let pieces = command.split('"').enumerate();
-    let words = pieces.flat_map(|(index, piece)| {
-        if index % 2 == 1 { vec![piece.to_owned()] } else { piece.split_whitespace().map(str::to_owned).collect() }
-    });
-    words.collect()
 }
 
 /// Every claim can be judged and, whatever the verdict elsewhere, concluded.
@@ -308,11 +305,5 @@ mod tests {
             let found: Vec<usize> = typed(text).unwrap().into_iter().map(|(line, _)| line).collect();
             assert_eq!(found, lines, "{text}");
         }
-    }
-
-    #[test]
-    fn quoted_words_stay_together() {
-        let words = shell_words("tally value \"a / b\" --placement free");
-        assert_eq!(words, ["tally", "value", "a / b", "--placement", "free"]);
     }
 }

@@ -164,7 +164,7 @@ impl<'a> Judged<'a> {
             out += &format!(
                 "    {}: {} (published {}, agrees between {} and {}): {}\n",
                 part.part.name,
-                render::in_words(view, part.plan, part.experiment, &part.measured)?,
+                render::in_words(view, part.plan, part.experiment, &part.measured, &part.quantity)?,
                 part.show(part.expected.published),
                 part.show(low),
                 part.show(high),
@@ -180,7 +180,8 @@ impl<'a> Judged<'a> {
 
     fn json(&self, view: &View) -> Result<serde_json::Value> {
         let part = |part: &JudgedPart| {
-            serde_json::json!({
+            let lost = render::lost(view, part.plan, part.experiment, &part.quantity)?;
+            let mut object = serde_json::json!({
                 "name": part.part.name,
                 "quantity": part.quantity.to_string(),
                 "published": part.expected.published,
@@ -188,14 +189,18 @@ impl<'a> Judged<'a> {
                 "median": part.measured.as_ref().ok().map(|quantity| quantity.estimate.median),
                 "interval": part.measured.as_ref().ok().and_then(|quantity| quantity.estimate.interval),
                 "verdict": part.verdict.words(),
-            })
+            });
+            if let Some(lost) = lost {
+                object["failed"] = lost.words().into();
+            }
+            Ok(object)
         };
         Ok(serde_json::json!({
             "id": self.claim.id,
             "sentence": self.claim.sentence,
             "verdict": self.verdict().words(),
             "stale": !self.stale(view)?.is_empty(),
-            "parts": self.parts.iter().map(part).collect::<Vec<_>>(),
+            "parts": self.parts.iter().map(part).collect::<Result<Vec<_>>>()?,
         }))
     }
 }

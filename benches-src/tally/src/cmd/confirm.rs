@@ -35,7 +35,9 @@ impl Confirm {
         }
         for (_, experiment) in Plans::load(project)?.experiments() {
             if experiment.name.starts_with(EXPERIMENT) {
-                Measure::one(&experiment.name, Effort::Full, self.programs.clone()).run(project, Form::Text)?;
+                Measure::one(&experiment.name, Effort::Full, self.programs.clone())
+                    .run(project, Form::Text)?
+                    .is_a_warning();
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! `tally export`: local results become a machine of the book. Only what is on the allow-list goes along, and nothing private.
 
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use clap::Args;
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
-use crate::machine::{Facts, private_words};
+use crate::machine::{Facts, private_names, without_folders};
 use crate::plan::{Experiment, Plan, Plans};
-use crate::project::{Machine, Project};
+use crate::project::{Machine, Project, check_machine};
 use crate::record::{Effort, FORMAT, Record};
+use crate::say;
 use crate::sources::Current;
 
 /// Copy local results to data/machines, without anything private
@@ -32,23 +34,17 @@ struct Ready {
 impl Export {
     /// Exports every complete record.
     pub fn run(&self, project: &Project) -> Result<()> {
-        let well_formed = self
-            .slug
-            .split('-')
-            .all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
-        ensure!(
-            well_formed && !["local", "reference"].contains(&self.slug.as_str()),
-            "{:?} is no name for a machine; use lower-case words with hyphens, such as amd-epyc-2cpu-vm",
-            self.slug
-        );
+        check_machine(&self.slug)?;
         let machine = Machine::Exported(self.slug.clone());
         let plans = Plans::load(project)?;
         // All are read and checked before the first is written.
+        let names = telling_names(project);
         let mut ready = Vec::new();
         let mut warnings = Vec::new();
         for (plan, experiment) in plans.experiments() {
-            let Some(one) = prepare(project, &machine, plan, experiment)? else { continue };
+            let Some(one) = prepare(project, &machine, &names, plan, experiment)? else { continue };
             warnings.extend(staleness(project, plan, experiment, &one)?);
+            warnings.extend(deaths(&one));
             ready.push(one);
         }
         if ready.is_empty() {
@@ -63,21 +59,28 @@ impl Export {
         let left_over = there.iter().filter(|path| !is_planned(path));
         warnings.extend(left_over.map(|path| format!("{} is of no experiment of any plan any more", path.display())));
         for warning in warnings {
-            eprintln!("tally: warning: {warning}");
+            say!("tally: warning: {warning}");
         }
         Ok(())
     }
 }
 
 /// A local record as it would be exported: in the format of today and without what is not on the allow-list.
-fn prepare(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Option<Ready>> {
+fn prepare(
+    project: &Project,
+    machine: &Machine,
+    names: &[String],
+    plan: &Plan,
+    experiment: &Experiment,
+) -> Result<Option<Ready>> {
     let path = |machine: &Machine| project.record(machine, &plan.chapter, &experiment.name);
     let from = path(&Machine::Local);
     let Some(mut record) = Record::load(&from)? else { return Ok(None) };
     ensure!(record.header.effort != Effort::Test, "{} is of a test run, whose figures are no results", from.display());
     record.header.format = FORMAT;
     record.header.machine = record.header.machine.allow_listed();
-    refuse_private(&record).with_context(|| format!("{} is not exported", from.display()))?;
+    let refused = refuse_private(project, names, &record).and_then(|()| refuse_failures(&record, experiment));
+    refused.with_context(|| format!("{} is not exported", from.display()))?;
     Ok(Some(Ready { from, to: path(machine), record }))
 }
 
@@ -86,6 +89,12 @@ fn staleness(project: &Project, plan: &Plan, experiment: &Experiment, ready: &Re
     let current = Current::read(project, &plan.chapter, experiment)?;
     let complaint = ready.record.header.sources.freshness(&current).complaint();
     Ok(complaint.map(|complaint| format!("{} was {complaint}; run: {}", ready.from.display(), experiment.command())))
+}
+
+/// What is said of a record that some processes have left no number in. Its pages say so too.
+fn deaths(ready: &Ready) -> Option<String> {
+    let all: Vec<usize> = (0..ready.record.header.cells.len()).collect();
+    Some(format!("{}: {}", ready.from.display(), ready.record.lost(&all)?.words()))
 }
 
 /// The records that lie in a machine's folder.
@@ -123,7 +132,7 @@ fn write(ready: &[Ready]) -> Result<()> {
     let written: Vec<NamedTempFile> = ready.iter().map(beside).collect::<Result<_>>()?;
     for (file, one) in written.into_iter().zip(ready) {
         file.persist(&one.to).with_context(|| format!("cannot write {}", one.to.display()))?;
-        eprintln!("tally: wrote {}", one.to.display());
+        say!("tally: wrote {}", one.to.display());
     }
     Ok(())
 }
@@ -142,24 +151,68 @@ fn beside(one: &Ready) -> Result<NamedTempFile> {
     write().with_context(|| format!("cannot write {}; nothing was exported", one.to.display()))
 }
 
+/// Whether a sign belongs to the word that stands beside it.
+fn is_within(sign: char) -> bool {
+    sign.is_alphanumeric() || sign == '_'
+}
+
 /// Whether a word stands there by itself: the user `user` is not in `user_ns`.
 fn contains_word(text: &str, word: &str) -> bool {
-    let is_within = |sign: char| sign.is_alphanumeric() || sign == '_';
     text.match_indices(word).any(|(start, _)| {
         let (before, after) = (text[..start].chars().next_back(), text[start + word.len()..].chars().next());
         !before.is_some_and(is_within) && !after.is_some_and(is_within)
     })
 }
 
-fn refuse_private(record: &Record) -> Result<()> {
-    let text = serde_json::to_string(&record.header)? + &serde_json::to_string(&record.runs)?;
-    for word in private_words() {
-        ensure!(
-            !contains_word(&text, &word),
-            "it contains {word:?}, which is this host's, this user's or a folder's name; look for it and measure again"
-        );
+/// A record of failures alone is worth nothing to anybody else, and of a cell there are none.
+fn refuse_failures(record: &Record, experiment: &Experiment) -> Result<()> {
+    let observed = record.observed();
+    for (index, cell) in record.header.cells.iter().enumerate() {
+        let lost = record.lost(&[index]).filter(|_| !observed.contains(&index));
+        ensure!(lost.is_none(), "every process of {cell} failed; see why, mend it, and run: {}", experiment.command());
     }
     Ok(())
+}
+
+/// What others wrote that came into a record: what failed programs said, why something is missing, and what is known of the machine. All else
+/// is this book's own words and numbers, whatever a host or a user is called.
+fn of_others(record: &Record) -> Vec<&str> {
+    let facts = &record.header.machine;
+    let said = record.runs.iter().filter_map(|run| run.failure.as_ref());
+    let said = said.flat_map(|failure| [&failure.exit].into_iter().chain(&failure.last_lines));
+    let observed = record.runs.iter().filter_map(|run| run.observation.as_ref());
+    let missing = observed.flat_map(|seen| seen.unavailable.values().chain(&seen.doubts));
+    let facts = facts.known.values().chain(facts.unavailable.values());
+    said.chain(missing).chain(facts).chain(&record.header.revision).map(String::as_str).collect()
+}
+
+fn refuse_private(project: &Project, names: &[String], record: &Record) -> Result<()> {
+    for text in of_others(record) {
+        let without = without_folders(text, project.root());
+        ensure!(without == text, "it names a folder of this machine in {text:?}; measure again");
+        for name in names {
+            ensure!(
+                !contains_word(text, name),
+                "it contains {name:?}, which is this host's or this user's name; look for it and measure again"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The names of this host and this user, but for those that are words of the programs or of what they stand on: none of these gives them away.
+fn telling_names(project: &Project) -> Vec<String> {
+    let own = own_words(project);
+    private_names().into_iter().filter(|name| !own.contains(name)).collect()
+}
+
+fn own_words(project: &Project) -> BTreeSet<String> {
+    let files =
+        WalkDir::new(project.benches()).into_iter().filter_entry(|entry| entry.file_name() != "tally").flatten();
+    let sources = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "rs"));
+    let texts = sources.filter_map(|file| fs::read_to_string(file.path()).ok());
+    let words = |text: String| text.split(|sign: char| !is_within(sign)).map(str::to_owned).collect::<Vec<_>>();
+    texts.flat_map(words).collect()
 }
 
 #[cfg(test)]

@@ -1,23 +1,26 @@
 //! `tally measure`: decides what is stale, builds, and measures it. The only verb beside `export` that writes below `data/`.
 
-use std::fs::File;
-use std::io::IsTerminal;
+use std::env;
+use std::fs::{File, TryLockError};
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::RngExt;
 
+use crate::counted;
 use crate::machine::{Facts, State};
 use crate::plan::{Experiment, Plan, Plans};
 use crate::programs::{self, LinkOrders};
 use crate::project::{Machine, Project};
-use crate::record::{Effort, FORMAT, Header, Record, put_aside};
+use crate::record::{Effort, FORMAT, Header, Placed, Record, put_aside};
 use crate::render::Form;
-use crate::session::{Interrupted, Session, time_left};
+use crate::say;
+use crate::session::{Interrupted, PROGRAMS_PATH, Session, time_left};
 use crate::sources::{Current, Freshness, Sources};
 
 /// Measure what is stale, or what is named
@@ -56,6 +59,32 @@ struct Build {
     machine: Facts,
 }
 
+/// The experiments of which processes failed, each with how. What else was measured stands.
+#[must_use]
+pub struct Failed(Vec<String>);
+
+impl Failed {
+    /// An error if there are any: somebody at a terminal learns of them by the status too.
+    pub fn is_an_error(self) -> Result<()> {
+        match self.words() {
+            Some(words) => bail!(words),
+            None => Ok(()),
+        }
+    }
+
+    /// A warning if there are any: a page has boxes in the places of what failed, and all else is worth reading.
+    pub fn is_a_warning(self) {
+        if let Some(words) = self.words() {
+            say!("tally: warning: {words}");
+        }
+    }
+
+    fn words(&self) -> Option<String> {
+        let list: String = self.0.iter().map(|failed| format!("\n  {failed}")).collect();
+        (!list.is_empty()).then(|| format!("processes failed, so that these will be measured again:{list}"))
+    }
+}
+
 impl Measure {
     /// What a build of the book does.
     pub fn stale(effort: Effort, push_limits: bool, programs: Option<PathBuf>) -> Self {
@@ -68,7 +97,7 @@ impl Measure {
     }
 
     /// Measures.
-    pub fn run(&self, project: &Project, form: Form) -> Result<()> {
+    pub fn run(&self, project: &Project, form: Form) -> Result<Failed> {
         let plans = Plans::load(project)?;
         for name in &self.experiments {
             let (_, experiment) = plans.experiment(name)?;
@@ -83,9 +112,9 @@ impl Measure {
         }
         self.say_what_is_kept(project, &plans)?;
         let machine = Facts::read();
-        let mut measured = Vec::new();
+        let (mut measured, mut failed) = (Vec::new(), Vec::new());
         if !self.wanted(project, &plans, &machine)?.is_empty() {
-            let _lock = one_at_a_time()?;
+            let _locks = one_at_a_time(project)?;
             // Who had the lock may have measured some of it.
             let wanted = self.wanted(project, &plans, &machine)?;
             let (revision, load) = (revision(project), State::read().load);
@@ -98,15 +127,16 @@ impl Measure {
             let interrupted = Interrupted::listen()?;
             for wanted in wanted {
                 measured.push(wanted.experiment.name.as_str());
-                self.measure(project, wanted, &build, &interrupted)?;
+                failed.extend(self.measure(project, wanted, &build, &interrupted)?);
             }
         }
         if form == Form::Json {
-            println!("{}", serde_json::json!({ "measured": measured }));
+            let measured = serde_json::json!({ "measured": measured });
+            writeln!(std::io::stdout(), "{measured}").context("the result cannot be written to standard output")?;
         } else if measured.is_empty() {
-            eprintln!("tally: nothing to measure; every record is good enough");
+            say!("tally: nothing to measure; every record is good enough");
         }
-        Ok(())
+        Ok(Failed(failed))
     }
 
     /// What is to be measured, with the hashes of what it will be built from: whatever is changed while others are measured is not in them.
@@ -144,6 +174,9 @@ impl Measure {
         if self.again {
             return Ok(true);
         }
+        if record.failures() > 0 || lacked_what_is_there_now(&record) {
+            return Ok(true);
+        }
         let fresh = record.header.sources.freshness(current) == Freshness::Fresh;
         let rust = |facts: &Facts| facts.known.get("Rust").cloned();
         let same_machine =
@@ -170,7 +203,7 @@ impl Measure {
                 && self.keeps_result(&header)
             {
                 let (path, word) = (path.display(), header.effort.word());
-                eprintln!(
+                say!(
                     "tally: {path} is of a {word} run, which no test run replaces; to measure anew, use --effort {word} --again"
                 );
             }
@@ -178,7 +211,14 @@ impl Measure {
         Ok(())
     }
 
-    fn measure(&self, project: &Project, wanted: Wanted, build: &Build, interrupted: &Interrupted) -> Result<()> {
+    /// Measures one, and says how many of its processes failed.
+    fn measure(
+        &self,
+        project: &Project,
+        wanted: Wanted,
+        build: &Build,
+        interrupted: &Interrupted,
+    ) -> Result<Option<String>> {
         let Wanted { plan, experiment, sources } = wanted;
         let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
         put_aside_if_unreadable(&path)?;
@@ -197,7 +237,7 @@ impl Measure {
         };
         let cells = header.cells.len();
         let rounds = self.effort.extent_for(experiment).rounds;
-        eprintln!("tally: measuring {}/{} ({cells} cells, {rounds} rounds)", plan.chapter, experiment.name);
+        say!("tally: measuring {}/{} ({cells} cells, {rounds} rounds)", plan.chapter, experiment.name);
         let bar = bar(experiment);
         let started = Instant::now();
         let progress = |done: usize, of: usize| {
@@ -220,11 +260,19 @@ impl Measure {
             interrupted: interrupted.clone(),
             progress: &progress,
         };
-        session.run(header)?;
+        let placed = session.run(header)?;
         bar.finish_and_clear();
-        let record = Record::load(&path)?.expect("just written");
-        eprintln!("tally: {}", ending(&record, started));
-        Ok(())
+        let written = match &placed {
+            Placed::Kept => &path,
+            Placed::Aside(aside, _) => aside,
+        };
+        let record = Record::load(written)?.expect("just written");
+        say!("tally: {}", ending(&record, started));
+        if let Placed::Aside(aside, why) = &placed {
+            say!("tally: the record that was there stays, since {why}; this session is {}", aside.display());
+        }
+        let all: Vec<usize> = (0..cells).collect();
+        Ok(record.lost(&all).map(|lost| format!("{}: {}{}", experiment.name, lost.words(), last_words(&record))))
     }
 }
 
@@ -232,7 +280,7 @@ impl Measure {
 fn put_aside_if_unreadable(path: &Path) -> Result<()> {
     let Err(error) = Record::load(path) else { return Ok(()) };
     let aside = put_aside(path, path, "unreadable")?;
-    eprintln!("tally: {error:#}\ntally: it is put aside as {}, and measured again", aside.display());
+    say!("tally: {error:#}\ntally: it is put aside as {}, and measured again", aside.display());
     Ok(())
 }
 
@@ -248,7 +296,7 @@ fn bar(experiment: &Experiment) -> ProgressBar {
 fn ending(record: &Record, started: Instant) -> String {
     let end = record.end.as_ref().expect("a complete record");
     let rounds = record.complete_rounds().len();
-    let failures = record.runs.iter().filter(|run| run.failure.is_some()).count();
+    let failures = record.failures();
     let headline = match end.headline_half_width {
         Some(width) if end.target > 0.0 => format!(
             ", headline ±{} (target ±{}{})",
@@ -262,25 +310,84 @@ fn ending(record: &Record, started: Instant) -> String {
     format!("{rounds} rounds in {:.1} s{headline}{failed}", started.elapsed().as_secs_f64())
 }
 
-/// One measurement at a time on a machine, whatever checkout it is of.
-fn one_at_a_time() -> Result<File> {
-    let path = std::env::temp_dir().join("tally-measure.lock");
-    let open = File::options().write(true).create(true).truncate(false).open(&path);
-    let file = open.or_else(|_| File::open(&path)).with_context(|| format!("cannot open {}", path.display()))?;
-    if file.try_lock().is_err() {
-        eprintln!("tally: something else is measuring on this machine; waiting for it to end ({})", path.display());
-        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
-    }
-    Ok(file)
+/// What the last process that failed said last.
+fn last_words(record: &Record) -> String {
+    let failures = record.runs.iter().rev().filter_map(|run| run.failure.as_ref());
+    let said = failures.flat_map(|failure| failure.last_lines.last()).next();
+    said.map_or(String::new(), |line| format!(". {line}"))
 }
 
-/// The revision of the checkout, with `+` where tracked files differ from it.
-fn revision(project: &Project) -> Option<String> {
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git").args(arguments).current_dir(project.root()).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+/// Whether something was not measured for lack of a tool that has been installed since.
+fn lacked_what_is_there_now(record: &Record) -> bool {
+    let observed = record.runs.iter().filter_map(|run| run.observation.as_ref());
+    let mut reasons = observed.flat_map(|seen| seen.unavailable.values());
+    reasons.any(|reason| counted::installed_since(reason, PROGRAMS_PATH).is_some())
+}
+
+/// One measurement at a time: on a machine, whatever checkout it is of, and in a checkout, whatever machine or container it is shared with.
+fn one_at_a_time(project: &Project) -> Result<[Option<File>; 2]> {
+    // The root folder is on every machine, stays where it is, can be opened by everybody, and needs no room on any disk. Tests measure
+    // nothing real, and have locks of their own.
+    let machine = env::var_os("TALLY_TEST_LOCK").map_or(PathBuf::from("/"), PathBuf::from);
+    Ok([locked(&machine, "on this machine")?, locked(&project.all_data(), "in this checkout")?])
+}
+
+/// The lock of a folder, once nobody else has it. Where a file system has no locks, that is said and nothing more.
+fn locked(folder: &Path, place: &str) -> Result<Option<File>> {
+    let file = File::open(folder).with_context(|| format!("cannot open {}", folder.display()))?;
+    let taken = match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            say!("tally: something else is measuring {place}; waiting for it to end");
+            file.lock()
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+        Ok(()) => Ok(()),
     };
-    let revision = git(&["rev-parse", "--short=12", "HEAD"])?;
-    let dirty = git(&["status", "--porcelain", "--untracked-files=no"])?;
-    Some(if dirty.is_empty() { revision } else { revision + "+" })
+    if let Err(error) = taken {
+        say!("tally: warning: {} cannot be locked ({error}); see to it that nothing else measures", folder.display());
+        return Ok(None);
+    }
+    Ok(Some(file))
+}
+
+/// The revision of the checkout, with `+` where tracked files differ from it. That of another repository around it is none, and where git
+/// refuses to say it, that is told.
+fn revision(project: &Project) -> Option<String> {
+    let root = project.root();
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(arguments).current_dir(root);
+        // What these say of a repository is another one's, if anything.
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with("GIT_") {
+                git.env_remove(name);
+            }
+        }
+        let output = git.output().map_err(|error| format!("git cannot be started: {error}"))?;
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if output.status.success() { Ok(said(&output.stdout)) } else { Err(said(&output.stderr)) }
+    };
+    let read = || -> Result<Option<String>, String> {
+        let top = PathBuf::from(git(&["rev-parse", "--show-toplevel"])?);
+        if top.canonicalize().ok() != root.canonicalize().ok() {
+            return Ok(None);
+        }
+        let revision = git(&["rev-parse", "--short=12", "HEAD"])?;
+        let dirty = git(&["status", "--porcelain", "--untracked-files=no"])?;
+        Ok(Some(if dirty.is_empty() { revision } else { revision + "+" }))
+    };
+    match read() {
+        Ok(revision) => revision,
+        // What was never a checkout has no revision, and nobody expects one.
+        Err(_) if !root.join(".git").exists() => None,
+        Err(reason) => {
+            let reason = reason.lines().next().unwrap_or_default().to_owned();
+            say!("tally: warning: the records will say no revision, since git does not: {reason}");
+            say!(
+                "tally: if the checkout is somebody else's, this helps: git config --global --add safe.directory {}",
+                root.display()
+            );
+            None
+        }
+    }
 }

@@ -1,30 +1,32 @@
 //! `tally preprocess`: what mdBook calls before it renders.
 //!
 //! - `measure` measures what is stale and fetches what draws charts; it leaves the book as it is.
-//! - `cmdrun` expands the book's directives with the real mdbook-cmdrun, whose own executable does not understand mdBook 0.5.
-//!   It is strict: a directive that fails, fails the build.
+//! - `cmdrun` puts into pages what their directives print. tally answers its own in this one process; commands that `book.toml` lists go to
+//!   the real mdbook-cmdrun, whose own executable does not understand mdBook 0.5. It is strict: a directive that fails, fails the build.
 
 use std::env;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::exit;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 use mdbook_cmdrun::CmdRun;
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
 use mdbook_preprocessor::{PreprocessorContext, parse_input};
-use regex::Regex;
+use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::Deserialize;
 
 use super::measure::Measure;
 use crate::charts;
+use crate::command_line::{CommandLine, Verb};
+use crate::directive::{self, Directive};
 use crate::downloads;
 use crate::project::Project;
 use crate::record::Effort;
 use crate::render::Form;
+use crate::say;
+use crate::view::View;
 
 /// Work for mdBook
 #[derive(Args)]
@@ -71,6 +73,8 @@ impl Preprocess {
         if let Some(renderer) = self.question.get(1) {
             exit(i32::from(renderer != "html"));
         }
+        // Whoever kills mdBook wants nothing measured any more. What was measured is kept, as after any polite end.
+        set_parent_process_death_signal(Some(Signal::TERM))?;
         let (context, mut book) =
             parse_input(io::stdin()).context("mdBook's input cannot be read; which version is it?")?;
         env::set_current_dir(&context.root)?;
@@ -87,7 +91,7 @@ impl Preprocess {
                 downloads::forget_others(&project, &machine)?;
                 measure(&project, &settings)?;
             }
-            Which::Cmdrun => expand(&context, &mut book, machine.slug())?,
+            Which::Cmdrun => expand(&context, &mut book, &View::new(project, machine, None)?)?,
         }
         serde_json::to_writer(io::stdout(), &book)?;
         Ok(())
@@ -104,35 +108,34 @@ fn measure(project: &Project, settings: &Settings) -> Result<()> {
             "unknown effort {unknown:?} in [preprocessor.measure]; there are: quick, full, never (and test, for tests)"
         ),
     };
-    if let Err(error) = charts::fetch_packages(project).and_then(|()| charts::copy_vega(project)) {
-        eprintln!("tally: warning: {error:#}");
+    for wanted in [charts::find_node(), charts::fetch_packages(project).and_then(|()| charts::copy_vega(project))] {
+        if let Err(error) = wanted {
+            say!("tally: warning: {error:#}");
+            break;
+        }
     }
     match effort {
         Some(effort) => {
             let programs = env::var_os("TALLY_PROGRAMS").map(Into::into);
-            Measure::stale(effort, settings.push_limits, programs).run(project, Form::Text)
+            Measure::stale(effort, settings.push_limits, programs).run(project, Form::Text)?.is_a_warning();
+            Ok(())
         }
         None => Ok(()),
     }
 }
 
-fn expand(context: &PreprocessorContext, book: &mut Book, machine: &str) -> Result<()> {
-    let own_folder = env::current_exe()?.parent().context("tally lies in a folder")?.to_owned();
-    let path = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths([own_folder].into_iter().chain(env::split_paths(&path)))?;
-    // SAFETY: this process has one thread, which has read what it needs of the environment; directives are started later.
-    unsafe {
-        env::set_var("PATH", path);
-        env::set_var("TALLY_FORM", "page");
-        env::set_var("TALLY_MACHINE", machine);
-    }
+/// Puts what directives print in their places. All that fail are said at once.
+fn expand(context: &PreprocessorContext, book: &mut Book, view: &View) -> Result<()> {
     let source = context.root.join(&context.config.book.src);
+    let commands = view.project.commands()?;
     let mut failures = Vec::new();
     book.for_each_mut(|item| {
-        if let BookItem::Chapter(chapter) = item
-            && let Err(failure) = expand_chapter(&source, chapter)
-        {
-            failures.push(format!("{failure:#}"));
+        if let BookItem::Chapter(Chapter { path: Some(path), content, .. }) = item {
+            let page = Page { view: view.of_page(&stem(path)), path, file: source.join(&*path), commands: &commands };
+            match page.expanded(content) {
+                Ok(expanded) => *content = expanded,
+                Err(own) => failures.extend(own),
+            }
         }
     });
     if !failures.is_empty() {
@@ -141,88 +144,81 @@ fn expand(context: &PreprocessorContext, book: &mut Book, machine: &str) -> Resu
     Ok(())
 }
 
-fn expand_chapter(source: &std::path::Path, chapter: &mut Chapter) -> Result<()> {
-    let Some(path) = &chapter.path else { return Ok(()) };
-    let page = source.join(path);
-    let stem = path.file_stem().unwrap_or_default();
-    // SAFETY: as in `expand`: this process has one thread; those of the chapter before have ended.
-    unsafe { env::set_var("TALLY_PAGE", stem) };
-    let folder =
-        page.parent().and_then(|folder| folder.to_str()).context("a chapter lies in a folder with a readable name")?;
-    let expanded =
-        side_by_side(&sections(&strict(&chapter.content)), |section| CmdRun::run_on_content(section, folder))?;
-    // What data say is escaped, so this can only be mdbook-cmdrun's own.
-    if let Some((_, message)) = expanded.split_once("**cmdrun error**") {
-        let message: Vec<&str> =
-            message.trim_start_matches(':').lines().filter(|line| !line.trim().is_empty()).take(4).collect();
-        bail!("{}:{}", path.display(), message.join("\n  "));
-    }
-    chapter.content = expanded;
-    Ok(())
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The content in pieces, each beginning at a heading of the second level. Put together they are the content.
-fn sections(content: &str) -> Vec<&str> {
-    let (mut sections, mut rest) = (Vec::new(), content);
-    while let Some(at) = rest.get(1..).and_then(|after| after.find("\n## ")) {
-        let (section, after) = rest.split_at(at + 2);
-        sections.push(section);
-        rest = after;
-    }
-    sections.push(rest);
-    sections
+/// A page that is being printed.
+struct Page<'a> {
+    view: View,
+    /// From the book's source on.
+    path: &'a Path,
+    file: PathBuf,
+    /// What a directive may run besides tally.
+    commands: &'a [String],
 }
 
-/// Expands sections on all CPUs: a page has dozens of directives, each a process of its own that mdbook-cmdrun waits for.
-fn side_by_side(sections: &[&str], expand: impl Fn(&str) -> Result<String> + Sync) -> Result<String> {
-    let next = AtomicUsize::new(0);
-    let expanded: Vec<OnceLock<Result<String>>> = sections.iter().map(|_| OnceLock::new()).collect();
-    let work = || {
-        while let Some((section, place)) = {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            sections.get(index).zip(expanded.get(index))
-        } {
-            place.get_or_init(|| expand(section));
+impl Page<'_> {
+    /// The content with what its directives print in their places; what was printed is not read for directives again. Or all that is wrong.
+    fn expanded(&self, content: &str) -> Result<String, Vec<String>> {
+        let (mut expanded, mut failures) = (String::new(), Vec::new());
+        let mut from = 0;
+        for found in directive::all(content) {
+            let (line, answer) = match &found {
+                Err((line, reason)) => (*line, Err(anyhow!("{reason}"))),
+                Ok(directive) => (directive.line, self.answer(directive)),
+            };
+            match (found, answer) {
+                (Ok(directive), Ok(answer)) => {
+                    expanded += &content[from..directive.place.start];
+                    expanded += if directive.inline { answer.trim_end() } else { &answer };
+                    from = directive.place.end;
+                }
+                (_, Err(error)) => failures.push(format!("{}, line {line}: {error:#}", self.path.display())),
+                (Err(_), Ok(_)) => unreachable!("what is not read is not answered"),
+            }
         }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
-        }
-    });
-    expanded.into_iter().map(|section| section.into_inner().expect("every section was expanded")).collect()
-}
-
-/// The content with every directive made strict: mdbook-cmdrun ignores exit codes otherwise.
-fn strict(content: &str) -> String {
-    let directive = Regex::new(r"<!--[ ]*cmdrun (?:--strict )?").expect("a literal that is well formed");
-    directive.replace_all(content, "<!-- cmdrun --strict ").into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sections_make_up_the_content_in_its_order() {
-        for (content, known) in [
-            ("", vec![""]),
-            ("# a\nb\n", vec!["# a\nb\n"]),
-            ("# a\n\n## b\nc\n## d\n### e\n", vec!["# a\n\n", "## b\nc\n", "## d\n### e\n"]),
-            ("## a\n## b", vec!["## a\n", "## b"]),
-        ] {
-            assert_eq!(sections(content), known);
-            let expanded = side_by_side(&sections(content), |section| Ok(section.replace('b', "B"))).unwrap();
-            assert_eq!(expanded, content.replace('b', "B"));
-        }
-        let failed = side_by_side(&["x", "y"], |section| bail!("no {section}"));
-        assert_eq!(failed.unwrap_err().to_string(), "no x");
+        if failures.is_empty() { Ok(expanded + &content[from..]) } else { Err(failures) }
     }
 
-    #[test]
-    fn every_directive_becomes_strict_once() {
-        let content = "a <!-- cmdrun tally value x --> b\n<!--cmdrun --strict tally table y -->\n";
-        let wanted = "a <!-- cmdrun --strict tally value x --> b\n<!-- cmdrun --strict tally table y -->\n";
-        assert_eq!(strict(content), wanted);
+    /// What a directive prints. tally answers its own here, by the same code as at a terminal and without a shell; any other command goes to the real
+    /// mdbook-cmdrun, if book.toml lists it.
+    fn answer(&self, directive: &Directive) -> Result<String> {
+        let command = &directive.command;
+        if self.commands.contains(command) {
+            return self.run(directive);
+        }
+        let answer = || {
+            let verb = directive_verb(command)?;
+            verb.printed(&self.view, Form::Page).context("a directive only prints")?
+        };
+        answer().with_context(|| format!("cmdrun {command}"))
     }
+
+    fn run(&self, directive: &Directive) -> Result<String> {
+        let command = &directive.command;
+        let folder =
+            self.file.parent().and_then(Path::to_str).context("a page lies in a folder with a readable name")?;
+        let printed = CmdRun::run_cmdrun(format!("--strict {command}"), folder, directive.inline)?;
+        // That a command failed stands in what is returned, in one of these ways; a command may print the first words of it and be well.
+        if let Some(error) = printed.strip_prefix("**cmdrun error**: ")
+            && (error.starts_with(&format!("'{command}' returned exit code "))
+                || error.contains(&format!(" in 'cmdrun {command}'")))
+        {
+            let lines: Vec<&str> = error.lines().filter(|line| !line.trim().is_empty()).take(4).collect();
+            bail!("{}", lines.join("\n  "));
+        }
+        // What comes after this preprocessor would read it for directives of mdBook's.
+        Ok(printed.replace("{{#", "\\{{#"))
+    }
+}
+
+/// The verb of a directive that is tally's.
+pub fn directive_verb(command: &str) -> Result<Verb> {
+    let words = directive::words(command)?;
+    ensure!(
+        words.first().is_some_and(|word| word == "tally"),
+        "a directive calls tally, or a command that book.toml lists under commands in [preprocessor.cmdrun]"
+    );
+    CommandLine::of_directive(&words)
 }

@@ -13,7 +13,7 @@ use crate::measures::{Measures, scale_of};
 use crate::plan::Experiment;
 use crate::published::{Figure, Publication};
 use crate::quantity::{Measured, Missing, Quantity, Unit, is_time};
-use crate::record::Record;
+use crate::record::{Lost, Record};
 use crate::render::{self, Form};
 use crate::view::View;
 
@@ -76,6 +76,8 @@ pub struct Row {
     pub beyond: Option<Measured>,
     /// What stands beside the time: counters, or quantiles of single laps.
     pub counters: Vec<Measured>,
+    /// Its processes that failed, if any did.
+    pub lost: Option<Lost>,
 }
 
 /// A measure and the head of its column.
@@ -161,6 +163,7 @@ impl Row {
                 .iter()
                 .map(|(name, _)| evaluate(&format!("{cell}.{name}")))
                 .collect::<Result<_>>()?,
+            lost: record.lost_of(cell),
             cell: cell.clone(),
         })
     }
@@ -276,7 +279,7 @@ impl Columns {
             }
             _ => cells.extend(self.measures.iter().map(measure)),
         }
-        cells.push(format!("<td>{}</td>", elapsed.estimate.rounds));
+        cells.push(format!("<td>{}{}</td>", elapsed.estimate.rounds, render::lost_in_table(row.lost.as_ref())));
         if self.published {
             let figure = |(_, figure): &(&Publication, &Figure)| {
                 let (value, label) = (html(&self.scale.show(figure.value)), html(&figure.label));
@@ -312,6 +315,9 @@ fn text(experiment: &Experiment, rows: &[Row]) -> String {
     let mut out = format!("{:width$}  one {}\n", "cell", experiment.per);
     for row in rows {
         out += &format!("{:width$}  {}", row.cell.to_string(), render::plain(&row.main));
+        if let Some(lost) = row.lost.as_ref().filter(|_| row.main.is_ok()) {
+            out += &format!(" ({})", lost.words());
+        }
         if let Some(beyond) = &row.beyond {
             out += &format!(", beyond I/O {}", render::plain(beyond));
         }
@@ -322,6 +328,12 @@ fn text(experiment: &Experiment, rows: &[Row]) -> String {
 
 fn json(frame: Frame, rows: &[Row]) -> String {
     let (slug, state) = (frame.view.machine.slug(), frame.freshness.word());
-    let row = |row: &Row| render::json(&row.cell.to_string(), &row.main, slug, state);
+    let row = |row: &Row| {
+        let mut object = render::json(&row.cell.to_string(), &row.main, slug, state);
+        if let Some(lost) = &row.lost {
+            object["failed"] = lost.words().into();
+        }
+        object
+    };
     serde_json::Value::from(rows.iter().map(row).collect::<Vec<_>>()).to_string() + "\n"
 }

@@ -57,13 +57,17 @@ impl Value {
         let (plan, experiment) = self.answered_by(&view.plans)?;
         let measured = view.evaluate(plan, experiment, &expression)?;
         Ok(match form {
-            Form::Text => render::in_words(view, plan, experiment, &measured)? + "\n",
+            Form::Text => render::in_words(view, plan, experiment, &measured, &expression)? + "\n",
             Form::Page => render::inline(view, plan, experiment, &measured, &expression)? + "\n",
             Form::Json => {
                 let kept = view.kept(plan, experiment)?;
                 let state = render::state_word(&kept);
                 let id = expression.to_string();
-                render::json(&id, &measured, view.machine.slug(), state).to_string() + "\n"
+                let mut value = render::json(&id, &measured, view.machine.slug(), state);
+                if let Some(lost) = render::lost(view, plan, experiment, &expression)? {
+                    value["failed"] = lost.words().into();
+                }
+                value.to_string() + "\n"
             }
         })
     }

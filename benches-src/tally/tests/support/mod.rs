@@ -231,9 +231,8 @@ impl Fake {
     pub fn tally(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
         command.args(arguments).current_dir(self.root()).env("TMPDIR", self.root());
-        for inherited in ["TALLY_FORM", "TALLY_MACHINE", "TALLY_PAGE"] {
-            command.env_remove(inherited);
-        }
+        // Tests measure nothing real, and wait neither for one another nor for what does.
+        command.env("TALLY_TEST_LOCK", self.root());
         command
     }
 
@@ -255,8 +254,14 @@ impl Fake {
     }
 }
 
-/// A script that prints an observation whose operations take so many nanoseconds.
+/// A script that prints an observation whose operations take so many nanoseconds, of where it was told to run.
 pub fn observation(program: &str, ns: u64) -> String {
+    let placement = r#"placement=$(echo "$*" | sed -n 's/.*--placement \([a-z-]*\).*/\1/p')"#;
+    format!("{placement}; echo '{}' | sed \"s/PLACEMENT/${{placement:-free}}/\"", line(program, ns))
+}
+
+/// What it prints, with a word for the placement.
+pub fn line(program: &str, ns: u64) -> String {
     let window = |operations: u64| {
         format!(
             r#"{{"operations":{operations},"elapsed_ns":{},"counters":{{"voluntary_switches":{operations},"user_ns":10,"system_ns":20}}}}"#,
@@ -264,7 +269,7 @@ pub fn observation(program: &str, ns: u64) -> String {
         )
     };
     format!(
-        r#"echo '{{"program":"chapter/{program}","parameters":{{"size":3}},"placement":"free","samples":[{},{}],"doubts":["no steady state: 1 against 2"]}}'"#,
+        r#"{{"program":"chapter/{program}","parameters":{{"size":3}},"placement":"PLACEMENT","samples":[{},{}],"doubts":["no steady state: 1 against 2"]}}"#,
         window(1000),
         window(1000)
     )

@@ -86,16 +86,18 @@ impl Agreement {
 
 /// Prints what all machines say. A column is one machine's; nothing is computed from the numbers of two.
 pub fn print(view: &View, form: Form) -> Result<String> {
-    let machines = view.machines()?.into_iter();
-    let views: Vec<View> =
-        machines.map(|machine| View::new(view.project.clone(), machine, view.page.clone())).collect::<Result<_>>()?;
-    let claims = view.plans.claims();
-    let rows: Vec<Row> = claims
-        .map(|(chapter, claim)| {
-            let on: Vec<_> = views.iter().map(|view| judged(view, chapter, claim, form)).collect::<Result<_>>()?;
-            Ok(Row { chapter, claim, agreement: Agreement::of(&on), on })
-        })
-        .collect::<Result<_>>()?;
+    let views: Vec<View> = view.machines()?.into_iter().map(|machine| view.of_machine(machine)).collect();
+    // All claims on one machine before those on the next, so that its records are read once.
+    let mut on_machines = Vec::new();
+    for view in &views {
+        let claims = view.plans.claims().map(|(chapter, claim)| judged(view, chapter, claim, form));
+        on_machines.push(claims.collect::<Result<Vec<_>>>()?.into_iter());
+    }
+    let row = |(chapter, claim)| {
+        let on: Vec<OnMachine> = on_machines.iter_mut().filter_map(Iterator::next).collect();
+        Row { chapter, claim, agreement: Agreement::of(&on), on }
+    };
+    let rows: Vec<Row> = view.plans.claims().map(row).collect();
     match form {
         Form::Page => page(view, &views, &rows),
         Form::Text => Ok(text(&views, &rows)),
@@ -107,10 +109,13 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
     let judged = Judged::new(view, chapter, claim)?;
     let (mut numbers, mut freshness) = (Vec::new(), Freshness::Fresh);
     for part in &judged.parts {
+        let lost = || render::lost(view, part.plan, part.experiment, &part.quantity);
         numbers.push(match (&part.measured, form) {
-            (Ok(quantity), Form::Page) => render::in_table(&format::quantity(quantity)),
+            (Ok(quantity), Form::Page) => {
+                render::in_table(&format::quantity(quantity)) + &render::lost_in_table(lost()?.as_ref())
+            }
             (Err(missing), Form::Page) => render::boxed_inline(missing),
-            (measured, _) => render::plain(measured),
+            (measured, _) => render::in_words(view, part.plan, part.experiment, measured, &part.quantity)?,
         });
         if let Ok((_, of_part)) = view.kept(part.plan, part.experiment)?.as_ref()
             && age(of_part) > age(&freshness)

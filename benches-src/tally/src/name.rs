@@ -1,0 +1,40 @@
+//! Names: of machines, chapters, programs, experiments. They become paths, anchors and addresses, so there is one rule for all of them, and it is
+//! asked when they are read as well as when they are made.
+
+use anyhow::{Result, ensure};
+
+/// The longest name that a file system is asked to keep, with room for an ending.
+const MOST: usize = 100;
+
+/// Whether it is lower-case words of letters and digits, with hyphens between them.
+pub fn is_well_formed(name: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    name.len() <= MOST && name.split('-').all(is_word)
+}
+
+/// Refuses any other; `what` says what it would be the name of.
+pub fn check(name: &str, what: &str) -> Result<()> {
+    ensure!(
+        is_well_formed(name),
+        "{name:?} is no name for {what}; use lower-case words with hyphens, such as amd-epyc-2cpu-vm"
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_lower_case_words_with_hyphens() {
+        for name in ["a", "rust-dev-2013", "2cpu"] {
+            assert!(is_well_formed(name), "{name}");
+        }
+        let long = "x".repeat(MOST + 1);
+        for name in
+            ["", "-", "a-", "a--b", "A", "a b", "a.b", "../a", "z<!-- cmdrun touch y -->", "x\" onclick=", &long]
+        {
+            assert!(check(name, "a machine").unwrap_err().to_string().contains("is no name for a machine"), "{name}");
+        }
+    }
+}
