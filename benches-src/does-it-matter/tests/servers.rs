@@ -361,3 +361,45 @@ fn a_client_that_leaves_in_the_middle_takes_nobody_with_it() {
         server.answers(&mut server.connect(), &json);
     }
 }
+
+/// What the page says of these servers, so that it goes on being so, or is said no more.
+#[test]
+fn the_small_parser_takes_what_hyper_refuses() {
+    let json = Order::of_bytes(1, 500).to_json();
+    let ask = |program: &str, first: &str, headers: &str| {
+        let head = format!("{first} /orders HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\r\n");
+        Running::start(program).refusal(&[head.as_bytes(), &json].concat())
+    };
+    let length = format!("content-length: {}\r\n", json.len());
+    let [threads, hyper, plain] = SERVERS;
+    for program in [threads, plain, hyper] {
+        let careful = program == hyper;
+        let both = ask(program, "POST", &format!("transfer-encoding: chunked\r\n{length}"));
+        assert_eq!(both.starts_with("HTTP/1.1 200"), !careful, "{program}: {both}");
+        let two = ask(program, "POST", &format!("content-length: 1\r\n{length}"));
+        assert_eq!(two.starts_with("HTTP/1.1 200"), !careful, "{program}: {two}");
+        let head = ask(program, "HEAD", &length);
+        assert_eq!(head.split_once("\r\n\r\n").unwrap().1.is_empty(), careful, "{program}: {head}");
+    }
+}
+
+#[test]
+fn without_descriptors_a_server_stops_listening_and_only_threads_serve_on() {
+    for program in SERVERS {
+        let port = free_port();
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit -n 40; exec {program} --port {port} --serve-seconds 60 --quiet")]);
+        let child = limited.spawn().unwrap();
+        soon("it does not listen", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        let running = Running { child, port };
+        let mut first = running.connect();
+        let more: Vec<_> = (0..60).map_while(|_| TcpStream::connect(("127.0.0.1", port)).ok()).collect();
+        soon("it goes on listening", || TcpStream::connect(("127.0.0.1", port)).is_err());
+        let json = Order::of_bytes(1, 500).to_json();
+        let mut answer = vec![0; 12];
+        let answered = first.write_all(&request(&json)).and_then(|()| first.read_exact(&mut answer));
+        // A runtime goes with the task that accepts for it.
+        assert_eq!(answered.is_ok(), program == SERVERS[0], "{program}");
+        drop(more);
+    }
+}

@@ -427,7 +427,7 @@ impl Session<'_> {
         cell: &Cell,
         laps: u64,
         environment_bytes: usize,
-    ) -> Result<(Ended, String)> {
+    ) -> Result<(Ended<'_>, String)> {
         let summary = tempfile::NamedTempFile::new_in(self.project.temporary()).context(NO_ROOM)?;
         let mut command = Command::new(tool);
         command
@@ -470,7 +470,7 @@ impl Session<'_> {
     }
 
     /// Starts a program and waits for it, or for its time to run out.
-    fn start(&self, program: &Path, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended> {
+    fn start(&self, program: &Path, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended<'_>> {
         let mut command = Command::new(program);
         command.args(cell.arguments()).args(flags);
         self.wait(command, cell, environment_bytes, Child::kill)
@@ -483,7 +483,7 @@ impl Session<'_> {
         cell: &Cell,
         environment_bytes: usize,
         kill: impl FnOnce(&mut Child) -> std::io::Result<()>,
-    ) -> Result<Ended> {
+    ) -> Result<Ended<'_>> {
         let temporary = self.project.temporary();
         let file = || tempfile::tempfile_in(&temporary).context(NO_ROOM);
         let (mut output, mut errors) = (file()?, file()?);
@@ -513,8 +513,9 @@ impl Session<'_> {
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         // Its last lines may come to stand in the record.
-        let errors = without_folders(&text(&mut errors)?, self.project.root());
-        Ok(Ended { status, limit, output: text(&mut output)?, errors })
+        let checkout = self.project.root();
+        let errors = without_folders(&text(&mut errors)?, checkout);
+        Ok(Ended { status, limit, output: text(&mut output)?, errors, checkout })
     }
 
     fn headline(&self, record: &Record) -> Result<Option<f64>> {
@@ -546,15 +547,16 @@ type Outcome = Result<Observation, Failure>;
 const NO_ROOM: &str = "no temporary file can be made for a program's output below target; is the disk full?";
 
 /// How a process ended and what it wrote.
-struct Ended {
+struct Ended<'a> {
     /// None if its time ran out.
     status: Option<ExitStatus>,
     limit: Duration,
     output: String,
     errors: String,
+    checkout: &'a Path,
 }
 
-impl Ended {
+impl Ended<'_> {
     fn observation(&self, chapter: &str, cell: &Cell) -> Result<Observation, Failure> {
         let exit = match self.status {
             None => Some(format!("killed, because it gave no answer within {} s", self.limit.as_secs())),
@@ -568,8 +570,11 @@ impl Ended {
         if let Some(exit) = exit {
             return Err(self.failure(exit));
         }
-        let observation: Observation = serde_json::from_str(&self.output)
+        let mut observation: Observation = serde_json::from_str(&self.output)
             .map_err(|error| self.failure(format!("what it printed is no observation ({error})")))?;
+        for words in observation.unavailable.values_mut().chain(&mut observation.doubts) {
+            *words = without_folders(words, self.checkout);
+        }
         let wanted = format!("{chapter}/{}", cell.program);
         let agrees = observation.program == wanted
             && observation.placement == cell.placement

@@ -2,31 +2,11 @@
 
 mod support;
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-use mdbook_preprocessor::book::{Book, BookItem, Chapter};
+use mdbook_preprocessor::book::{Book, BookItem};
 use serde_json::{Value, json};
-use support::{Fake, fail, succeed};
-
-/// Hands a book of one chapter to a preprocessor.
-fn preprocess(fake: &Fake, which: &str, settings: Value, content: &str) -> Output {
-    let chapter = Chapter::new("Chapter", content.to_owned(), "chapter.md", Vec::new());
-    let mut book = Book::new();
-    book.push_item(chapter);
-    let context = json!({
-        "root": fake.root(),
-        "config": { "book": { "src": "book/src" }, "preprocessor": { "measure": settings } },
-        "renderer": "html",
-        "mdbook_version": "0.5.4",
-    });
-    let mut command = fake.tally(&["preprocess", which]);
-    command.env("TALLY_PROGRAMS", fake.path("programs"));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(json!([context, book]).to_string().as_bytes()).unwrap();
-    child.wait_with_output().unwrap()
-}
+use support::{Fake, fail, preprocess, succeed};
 
 /// The chapter as it came back.
 fn content(output: &Output) -> String {

@@ -7,6 +7,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use mdbook_preprocessor::book::{Book, Chapter};
+use serde_json::{Value, json};
+
 /// A project and its programs.
 pub struct Fake {
     folder: tempfile::TempDir,
@@ -143,7 +146,16 @@ beside = "slow[free, size=3]"
 impl Fake {
     /// A project with this plan.
     pub fn with_plan(plan: &str) -> Self {
-        let fake = Self { folder: tempfile::tempdir().unwrap() };
+        Self::with_plan_in(plan, tempfile::tempdir().unwrap())
+    }
+
+    /// The usual project, below this folder.
+    pub fn inside(folder: &Path) -> Self {
+        Self::with_plan_in(PLAN, tempfile::tempdir_in(folder).unwrap())
+    }
+
+    fn with_plan_in(plan: &str, folder: tempfile::TempDir) -> Self {
+        let fake = Self { folder };
         for (path, text) in [
             ("book.toml", "[book]\nsrc = \"book/src\"\n"),
             ("rust-toolchain.toml", ""),
@@ -273,6 +285,30 @@ pub fn line(program: &str, ns: u64) -> String {
         window(1000),
         window(1000)
     )
+}
+
+/// Hands a book of one chapter to a preprocessor.
+pub fn preprocess(fake: &Fake, which: &str, settings: Value, content: &str) -> Output {
+    let mut command = fake.tally(&["preprocess", which]);
+    command.env("TALLY_PROGRAMS", fake.path("programs"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // One that refuses its settings does not read to the end.
+    let _ = child.stdin.take().unwrap().write_all(book(fake, settings, content).as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// What mdBook 0.5 hands to a preprocessor: a book of one chapter.
+pub fn book(fake: &Fake, settings: Value, content: &str) -> String {
+    let mut book = Book::new();
+    book.push_item(Chapter::new("Chapter", content.to_owned(), "chapter.md", Vec::new()));
+    let context = json!({
+        "root": fake.root(),
+        "config": { "book": { "src": "book/src" }, "preprocessor": { "measure": settings } },
+        "renderer": "html",
+        "mdbook_version": "0.5.4",
+    });
+    json!([context, book]).to_string()
 }
 
 /// Runs a command that must succeed; its standard output.
