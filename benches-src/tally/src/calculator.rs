@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::expression::{Expression, Operator};
+use crate::plan::Plans;
 use crate::project::Project;
 use crate::quantity::{Measured, Missing, Quantity, Unit};
 use crate::statistics::Estimate;
@@ -279,8 +280,9 @@ impl Output {
 
 impl Choice {
     /// Somebody's quantity.
-    pub fn quantity(&self, who: Who) -> Result<Expression> {
-        let (thread, task) = (Expression::parse(&self.thread)?, Expression::parse(&self.task)?);
+    pub fn quantity(&self, plans: &Plans, who: Who) -> Result<Expression> {
+        let asked = |text: &str| plans.asked(text, Some(&self.experiment)).map(|asked| asked.expression);
+        let (thread, task) = (asked(&self.thread)?, asked(&self.task)?);
         Ok(match who {
             Who::Thread => thread,
             Who::Task => task,
@@ -291,7 +293,7 @@ impl Choice {
     /// The same on the machine that is shown.
     pub fn measured(&self, view: &View, who: Who) -> Result<Measured> {
         let (plan, experiment) = view.plans.experiment(&self.experiment)?;
-        view.evaluate(plan, experiment, &self.quantity(who)?)
+        view.evaluate(plan, experiment, &self.quantity(&view.plans, who)?)
     }
 
     /// The same as formulas take it. What lies below the noise floor is not called a difference.
@@ -538,8 +540,7 @@ impl Calculator {
 }
 
 fn option_is_answered(view: &View, option: &Choice) -> Result<()> {
-    let (_, experiment) = view.plans.experiment(&option.experiment)?;
-    experiment.answers(&option.quantity(Who::Extra)?)
+    option.quantity(&view.plans, Who::Extra).map(drop)
 }
 
 #[cfg(test)]

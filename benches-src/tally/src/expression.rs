@@ -17,6 +17,7 @@ use std::fmt;
 use anyhow::{Result, bail, ensure};
 
 use crate::counted::Count;
+use crate::measure::ELAPSED;
 
 /// Arithmetic on cells and numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,6 +131,11 @@ impl Selector {
         self.words().find(|word| *word == crate::cell::TWIN || crate::cell::CONDITIONS.contains(word))
     }
 
+    /// Whether it is a name and nothing else.
+    pub fn is_bare(&self) -> bool {
+        self.conditions.is_empty() && self.measure == ELAPSED
+    }
+
     /// Whether it says a value of this parameter.
     pub fn names(&self, parameter: &str) -> bool {
         self.conditions.iter().any(|(name, _)| name.as_deref() == Some(parameter))
@@ -155,7 +161,7 @@ impl fmt::Display for Selector {
             });
             write!(f, "[{}]", words.collect::<Vec<_>>().join(", "))?;
         }
-        if self.measure != "elapsed" {
+        if self.measure != ELAPSED {
             write!(f, ".{}", self.measure)?;
         }
         Ok(())
@@ -233,7 +239,7 @@ impl Parser<'_> {
             self.rest = &self.rest[1..];
             self.word(|c| is_name(c) || c == '.')
         } else {
-            "elapsed".to_owned()
+            ELAPSED.to_owned()
         };
         Ok(Selector { name, conditions, measure })
     }

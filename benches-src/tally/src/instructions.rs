@@ -65,8 +65,12 @@ fn count(profile: &str, program: &str, atomic: &HashSet<u64>) -> Result<BTreeMap
     ensure!(all > 0, "callgrind wrote no instructions; which version is it?");
     let count = Count::Instructions;
     let kind = |name: &str| format!("{}{name}", count.of_a_kind());
-    Ok([(count.all().to_owned(), all), (kind("atomic"), of_atomic), (kind("entering_malloc"), entering)].into())
+    let [of_kind_atomic, of_kind_entering] = KINDS.map(kind);
+    Ok([(count.all().to_owned(), all), (of_kind_atomic, of_atomic), (of_kind_entering, entering)].into())
 }
+
+/// The kinds of instructions that are told apart.
+pub const KINDS: [&str; 2] = ["atomic", "entering_malloc"];
 
 fn number(word: Option<&str>, line: &str) -> Result<u64> {
     let number = word.and_then(|word| word.parse().ok());

@@ -261,7 +261,7 @@ pub fn without_folders(text: &str, checkout: &Path) -> String {
     }
     let package = Regex::new(r"(?:/[^/\s:]+)*/registry/src/[^/\s]+/").expect("a literal that is well formed");
     let text = package.replace_all(&text, "[cargo]/");
-    let path = Regex::new(r#"(^|[\s"'`(=\[<{,;:|])(/[^/\s"'`)\]>},;:|][^\s"'`)\]>},;:|]*)"#)
+    let path = Regex::new(r#"(^|[\s"'`(=\[<{,;:|])(/[^/\s"'`)\]>},;:|]+/[^\s"'`)\]>},;:|]*)"#)
         .expect("a literal that is well formed");
     let shown = |found: &Captures| {
         let (before, path) = (&found[1], &found[2]);
@@ -491,6 +491,7 @@ mod tests {
                 "/proc/sys/kernel/pid_max and /usr/bin/strace, /tmp, /",
                 "/proc/sys/kernel/pid_max and /usr/bin/strace, /tmp, /",
             ),
+            ("<b>wings</b> and /b", "<b>wings</b> and /b"),
             ("/rustc/59807616e1fa/library/std/src/io.rs:1:2", "/rustc/59807616e1fa/library/std/src/io.rs:1:2"),
             (
                 "1/2 of usercopy/swapgs, see https://example.org/c/d",

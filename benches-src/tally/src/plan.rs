@@ -10,9 +10,10 @@ use serde_json::Value;
 use crate::cell::{CONDITIONS, Cell, PLACEMENTS, TWIN};
 use crate::counted::Count;
 use crate::expression::{Expression, Selector};
+use crate::measure;
 use crate::name;
 use crate::project::Project;
-use crate::quantity::is_time;
+use crate::quantities::{self, Named};
 use crate::verdict::Verdict;
 
 /// A chapter's `plan.toml`.
@@ -22,6 +23,9 @@ pub struct Plan {
     /// The folder's name.
     #[serde(skip)]
     pub chapter: String,
+    /// The numbers that have a name, from a file of their own.
+    #[serde(skip)]
+    pub quantities: Vec<Named>,
     /// The experiments in the order in which they are measured.
     #[serde(rename = "experiment")]
     pub experiments: Vec<Experiment>,
@@ -69,6 +73,9 @@ pub struct Experiment {
     /// What its programs report instead of times, in the order of the table's columns; figures show the first.
     #[serde(default)]
     pub measures: Vec<String>,
+    /// What they report besides, which has no column of its own.
+    #[serde(default)]
+    pub further_measures: Vec<String>,
     /// Whether it pushes the machine to a limit, and is measured only where somebody asks for that.
     #[serde(default)]
     pub push: bool,
@@ -446,10 +453,14 @@ impl Experiment {
         let cells = self.full_cells()?;
         for leaf in expression.leaves() {
             select(&cells, leaf)?;
-            let timed = self.measures.is_empty() || self.measures.contains(&leaf.measure) || !is_time(&leaf.measure);
-            ensure!(leaf.count() == self.count && timed, "no experiment measures {leaf}");
+            measure::check(&leaf.measure, self)?;
         }
         Ok(())
+    }
+
+    /// Whether it runs every program of an expression.
+    pub fn has_programs_of(&self, expression: &Expression) -> bool {
+        expression.leaves().into_iter().all(|leaf| self.group(&leaf.name).is_some())
     }
 }
 
@@ -544,27 +555,13 @@ impl Plans {
         })?;
         Ok(plan)
     }
-
-    /// The first experiment that has every cell of an expression and measures what it asks.
-    pub fn experiment_for(&self, expression: &Expression) -> Result<(&Plan, &Experiment)> {
-        for leaf in expression.leaves() {
-            self.chapter_of(&leaf.name)?;
-        }
-        let mut first_error = None;
-        for (plan, experiment) in self.experiments() {
-            match experiment.answers(expression) {
-                Ok(()) => return Ok((plan, experiment)),
-                Err(error) => first_error = first_error.or(Some(error)),
-            }
-        }
-        Err(first_error.unwrap_or_else(|| anyhow::anyhow!("no plan has any experiment")))
-    }
 }
 
 impl Plan {
     fn load(project: &Project, chapter: String) -> Result<Self> {
         let text = fs::read_to_string(project.plan(&chapter))?;
         let mut plan: Plan = toml::from_str(&text)?;
+        plan.quantities = quantities::load(project, &chapter)?;
         plan.chapter = chapter;
         for experiment in &plan.experiments {
             plan.check(project, experiment).with_context(|| format!("experiment {}", experiment.name))?;

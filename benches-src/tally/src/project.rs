@@ -43,6 +43,11 @@ impl Project {
         self.benches().join(chapter).join("plan.toml")
     }
 
+    /// The numbers of a chapter that have a name.
+    pub fn quantities(&self, chapter: &str) -> PathBuf {
+        self.benches().join(chapter).join("quantities.toml")
+    }
+
     /// The calculator of the chapter that has one.
     pub fn calculator(&self) -> Result<Option<PathBuf>> {
         let benches = self.benches();

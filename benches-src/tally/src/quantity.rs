@@ -14,6 +14,7 @@ use crate::core_to_core::APART_NS;
 use crate::counted::Count;
 use crate::expression::{Expression, Operator, Selector};
 use crate::ledger;
+use crate::measure::{ELAPSED, QUANTILE, Scope, counter_named};
 use crate::plan::matching;
 use crate::published::Published;
 use crate::record::{Effort, Lost, Record, Run};
@@ -347,9 +348,9 @@ fn per_round<'a>(
         let named = named_result(observation, measure);
         let value = match measure {
             _ if named.is_some() => named,
-            "elapsed" => nanoseconds_per_operation(observation),
+            ELAPSED => nanoseconds_per_operation(observation),
             "user_ns" | "system_ns" => cpu_time(observation, measure),
-            measure => match measure.strip_prefix("quantile_").and_then(|share| share.parse().ok()) {
+            measure => match measure.strip_prefix(QUANTILE).and_then(|share| share.parse().ok()) {
                 Some(share) => quantile(observation.histograms.get("lap"), share)?,
                 None => per_operation(observation, measure),
             },
@@ -360,7 +361,7 @@ fn per_round<'a>(
                 let reason = observation.unavailable.get(measure).cloned();
                 let reason = reason.or_else(|| ledger::too_short(observation, measure));
                 let reason = reason.unwrap_or_else(|| match measure {
-                    "elapsed" => "its processes timed nothing".to_owned(),
+                    ELAPSED => "its processes timed nothing".to_owned(),
                     measure => format!("the programs do not count {}", measure.replace('_', " ")),
                 });
                 return Err(Missing::new("unavailable", format!("because {reason}")));
@@ -374,12 +375,13 @@ fn per_round<'a>(
 
 /// Whether a measure that is not a named result is a time.
 pub fn is_time(measure: &str) -> bool {
-    measure == "elapsed" || measure.ends_with("_ns") || measure.starts_with("quantile_")
+    let counter = counter_named(measure).is_some_and(|counter| counter.unit == Unit::Nanoseconds);
+    measure == ELAPSED || counter || measure.starts_with(QUANTILE)
 }
 
 /// Whether a counter counts what the whole system does.
 fn is_system_wide(counter: &str) -> bool {
-    counter.starts_with("system_") && counter != "system_ns"
+    counter_named(counter).is_some_and(|counter| counter.scope == Scope::System)
 }
 
 /// A named result. A kind that was not seen while all kinds were counted is an exact 0.

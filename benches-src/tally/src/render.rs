@@ -7,6 +7,7 @@ use crate::expression::Expression;
 use crate::format::{self, Shown};
 use crate::plan::{Experiment, Plan};
 use crate::project::Machine;
+use crate::quantities::Asked;
 use crate::quantity::{Measured, Missing, Quantity, Unit};
 use crate::record::{Lost, Record};
 use crate::sources::Freshness;
@@ -182,14 +183,14 @@ pub fn stale(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Option
 }
 
 /// Text of a plan with its quantities filled in: what stands in braces is an expression.
-pub fn fill(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
+pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         let (expression, after) =
             after.split_once('}').ok_or_else(|| anyhow::anyhow!("a brace that is not closed in {text:?}"))?;
         filled += &words(before, form);
-        filled += &filled_in(view, plan, experiment, expression, form)?;
+        filled += &filled_in(view, experiment, expression, form)?;
         rest = after;
     }
     Ok(filled + &words(rest, form))
@@ -204,11 +205,8 @@ fn words(text: &str, form: Form) -> String {
     format!("{}{}{}", if start { " " } else { "" }, html(text), if end && !text.trim().is_empty() { " " } else { "" })
 }
 
-fn filled_in(view: &View, plan: &Plan, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
-    let expression = Expression::parse(text)?;
-    // Its own experiment where that has the numbers, else the first that does.
-    let own = experiment.answers(&expression).is_ok();
-    let (plan, experiment) = if own { (plan, experiment) } else { view.plans.experiment_for(&expression)? };
+fn filled_in(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
+    let Asked { plan, experiment, expression } = view.plans.asked_in(experiment, text)?;
     let measured = view.evaluate(plan, experiment, &expression)?;
     match form {
         Form::Page => inline(view, plan, experiment, &measured, &expression),

@@ -11,6 +11,7 @@ question = "What does one unit hold?"
 prediction = "A slow one twice as much."
 per = "unit"
 measures = ["total_bytes", "reached"]
+further_measures = ["stack_bytes", "slab_bytes"]
 headline = "slow[free].total_bytes / fast[free].total_bytes"
 twins = ["slow[free]"]
 limit_seconds = 2
@@ -147,7 +148,7 @@ fn claims_compare_bytes_and_times_are_not_asked_of_it() {
     succeed(fake.measure(&["pair"]));
     let claim = fake.print(&["claim", "T1"]);
     assert!(claim.contains("published 4.00 KiB") && claim.contains("holds"), "{claim}");
-    assert!(fail(fake.tally(&["value", "slow"])).contains("no experiment measures"));
+    assert!(fail(fake.tally(&["value", "slow"])).contains("has the measure \"elapsed\""));
 }
 
 #[test]

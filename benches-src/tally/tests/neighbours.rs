@@ -8,9 +8,10 @@ use support::{Fake, PLAN, fail, observation, succeed};
 fn plan() -> String {
     let grid =
         "quick = { placement = [\"free\"], size = [3] }\nfull = { placement = [\"free\", \"one-cpu\"], size = [3] }";
+    let plan = PLAN.replacen("limit_seconds", "further_measures = [\"spinners\"]\nlimit_seconds", 1);
     let amid = "condition = [\"none\", \"spinners\"], size = [3] }";
     assert!(PLAN.contains(grid));
-    PLAN.replace(
+    plan.replace(
         grid,
         &format!("quick = {{ placement = [\"free\"], {amid}\nfull = {{ placement = [\"free\", \"one-cpu\"], {amid}"),
     )
@@ -18,7 +19,7 @@ fn plan() -> String {
 
 /// The usual plan, with the slow program also beside a streamer.
 fn plan_with_streamer() -> String {
-    plan().replace("\"spinners\"", "\"streamer\"")
+    plan().replace("\"none\", \"spinners\"", "\"none\", \"streamer\"")
 }
 
 /// Reports how many of its siblings are spinners of the class SCHED_IDLE (5), each on one CPU; and takes longer without any.

@@ -95,7 +95,7 @@ impl Chart {
 
     fn request(&self, view: &View, plan: &Plan, experiment: &Experiment, points: &Points) -> Result<Request> {
         let titles = [("$axis", points.axis.as_str()), ("$x", points.x.as_str())];
-        let spoken = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Text)?;
+        let spoken = render::fill(view, experiment, self.caption(experiment)?, Form::Text)?;
         let chapter = &plan.chapter;
         let description = match self.standalone {
             true => spoken,
@@ -191,7 +191,7 @@ impl Chart {
         let lost = record.losses();
         let lost =
             if lost.is_empty() { String::new() } else { render::boxed(&Missing::new("failed", lost.join("; "))) };
-        let caption = render::fill(view, plan, experiment, self.caption(experiment)?, Form::Page)?;
+        let caption = render::fill(view, experiment, self.caption(experiment)?, Form::Page)?;
         Ok(format!(
             "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n{stale}{lost}{pictures}<figcaption>{caption} {}</figcaption>\n{small}</figure>\n",
             request.prefix, points.legend

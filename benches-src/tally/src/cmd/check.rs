@@ -16,7 +16,6 @@ use crate::cmd::list::operation;
 use crate::cmd::preprocess::directive_verb;
 use crate::command_line::Verb;
 use crate::directive::{self, Directive};
-use crate::expression::Expression;
 use crate::plan::{Claim as PlannedClaim, Experiment, Plan};
 use crate::project::{Machine, Project};
 use crate::published::Figure;
@@ -36,6 +35,7 @@ impl Check {
             wrong.extend(listings(view, plan)?);
         }
         wrong.extend(names(view));
+        wrong.extend(view.plans.check_quantities());
         wrong.extend(directives(view)?);
         wrong.extend(typed_figures(view)?);
         wrong.extend(claims(view));
@@ -175,7 +175,7 @@ fn pages(view: &View) -> Result<Vec<(String, String)>> {
 
 fn directive_is_known(view: &View, command: &str) -> Result<()> {
     match directive_verb(command)? {
-        Verb::Value(value) => value.answered_by(&view.plans).map(drop),
+        Verb::Value(value) => value.asked(&view.plans).map(drop),
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
@@ -195,9 +195,9 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
 fn claims(view: &View) -> Vec<String> {
     let check = |claim: &PlannedClaim| -> Result<()> {
         Claim { id: Some(claim.id.clone()), machines: false }.print(view, Form::Text)?;
-        let (plan, experiment) = view.plans.experiment(&claim.experiment)?;
+        let (_, experiment) = view.plans.experiment(&claim.experiment)?;
         for sentence in claim.conclusion.sentences() {
-            render::fill(view, plan, experiment, &sentence, Form::Text).with_context(|| format!("{sentence:?}"))?;
+            render::fill(view, experiment, &sentence, Form::Text).with_context(|| format!("{sentence:?}"))?;
         }
         Ok(())
     };
@@ -207,8 +207,8 @@ fn claims(view: &View) -> Vec<String> {
 
 /// Every caption can be filled in.
 fn captions(view: &View) -> Vec<String> {
-    let wrong = |(plan, experiment): (&Plan, &Experiment)| {
-        let error = |text: &String| render::fill(view, plan, experiment, text, Form::Text).err();
+    let wrong = |(_, experiment): (&Plan, &Experiment)| {
+        let error = |text: &String| render::fill(view, experiment, text, Form::Text).err();
         let errors = experiment.captions.values().filter_map(error);
         errors.map(|error| format!("a caption of {}: {error:#}", experiment.name)).collect::<Vec<_>>()
     };
@@ -217,7 +217,6 @@ fn captions(view: &View) -> Vec<String> {
 
 fn published(view: &View) -> Vec<String> {
     let stands_beside_a_cell = |figure: &Figure, text: &str| -> Result<()> {
-        view.plans.experiment_for(&Expression::parse(text)?)?;
         for (_, experiment) in view.plans.experiments() {
             for cell in experiment.full_cells()? {
                 if figure.stands_beside(&cell)? {

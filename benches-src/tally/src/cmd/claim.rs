@@ -10,6 +10,7 @@ use crate::expression::{Expression, Operator};
 use crate::format;
 use crate::plan::{Claim as PlannedClaim, Experiment, Part, Plan};
 use crate::published::{Kind, Publication};
+use crate::quantities::Asked;
 use crate::quantity::{Measured, Missing, Quantity, Unit, evaluate_published};
 use crate::render::{self, Form};
 use crate::statistics::Estimate;
@@ -59,7 +60,6 @@ struct Judged<'a> {
     /// The chapter that makes it.
     chapter: &'a Plan,
     /// What decides, which another chapter may have measured.
-    plan: &'a Plan,
     experiment: &'a Experiment,
     claim: &'a PlannedClaim,
     parts: Vec<JudgedPart<'a>>,
@@ -88,7 +88,7 @@ impl<'a> Judged<'a> {
             }
         };
         let parts = claim.parts.iter().map(judge).collect::<Result<_>>()?;
-        Ok(Self { chapter, plan, experiment, claim, parts })
+        Ok(Self { chapter, experiment, claim, parts })
     }
 
     fn verdict(&self) -> Verdict {
@@ -119,7 +119,7 @@ impl<'a> Judged<'a> {
             let sentence = format!("Not measured here: {reason}.");
             return Ok(if form == Form::Page { html(&sentence) } else { sentence });
         };
-        let sentence = render::fill(view, self.plan, self.experiment, &sentence, form)?;
+        let sentence = render::fill(view, self.experiment, &sentence, form)?;
         let lacks_floor = self.parts.iter().any(JudgedPart::lacks_floor);
         Ok(if lacks_floor && self.verdict() == Verdict::Inconclusive { sentence + WITHOUT_FLOOR } else { sentence })
     }
@@ -249,7 +249,7 @@ impl JudgedPart<'_> {
 
 fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a Part) -> Result<JudgedPart<'a>> {
     ensure!(part.agreement >= 1.0, "part {:?}: agreement is a factor of 1 (exactly) or above", part.name);
-    let quantity = Expression::parse(&part.quantity)?;
+    let Asked { expression: quantity, .. } = view.plans.asked(&part.quantity, Some(&experiment.name))?;
     let figure = Expression::parse(&part.published)?;
     let (published, published_unit) = evaluate_published(&figure, &view.published)?;
     let no_effect = match &part.no_effect {
@@ -259,14 +259,14 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
                 NoEffect::At(evaluate_published(&constant, &view.published)?.0)
             }
             other => {
-                experiment.answers(&other).with_context(|| format!("the no_effect of part {:?}", part.name))?;
+                let asked = view.plans.ask(other, Some(&experiment.name));
+                let other = asked.with_context(|| format!("the no_effect of part {:?}", part.name))?.expression;
                 let against = Expression::binary(quantity.clone(), Operator::Over, other);
                 let over = view.evaluate(plan, experiment, &against)?;
                 NoEffect::Measured { over, claimed_above: published > no_effect_published(view, part)? }
             }
         },
     };
-    experiment.answers(&quantity).with_context(|| format!("part {:?}", part.name))?;
     let measured = view.evaluate(plan, experiment, &quantity)?;
     if let Ok(Quantity { unit, .. }) = &measured {
         // A plain number of the plan is in whatever is measured.

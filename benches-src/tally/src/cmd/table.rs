@@ -9,6 +9,7 @@ use crate::escape::html;
 use crate::expression::Expression;
 use crate::format::{self, Scale, Shown};
 use crate::frame::{Frame, Inside, LEAST, OVER_ROUNDS, planned_cells, without_number};
+use crate::measure::{COUNTERS, counter_named};
 use crate::measures::{Measures, scale_of};
 use crate::plan::Experiment;
 use crate::published::{Figure, Publication};
@@ -83,24 +84,6 @@ pub struct Row {
 /// A measure and the head of its column.
 type Column = (&'static str, &'static str);
 
-/// The measures of a row beside its time.
-const COUNTERS: &[Column] = &[
-    ("voluntary_switches", "voluntary switches"),
-    ("involuntary_switches", "involuntary switches"),
-    ("user_ns", "CPU, user"),
-    ("system_ns", "CPU, system"),
-    ("migrations", "migrations"),
-];
-
-/// Those that have a column only where a cell moves them: what only some programs count, and what counts the whole system.
-const WHERE_MOVED: &[Column] = &[
-    ("network_calls", "calls to the network"),
-    ("system_idle_entries", "idle entries, system"),
-    ("system_rescheduling_interrupts", "rescheduling interrupts, system"),
-    ("system_function_call_interrupts", "function-call interrupts, system"),
-    ("system_steal_ticks", "steal ticks, system"),
-];
-
 /// The same where single laps were timed.
 const QUANTILES: &[Column] = &[
     ("quantile_0.5", "half of the laps within"),
@@ -114,7 +97,7 @@ fn beside_the_time(experiment: &Experiment) -> Vec<Column> {
     match experiment.is_timed() {
         false => Vec::new(),
         true if experiment.histogram_laps.is_some() => QUANTILES.to_vec(),
-        true => [COUNTERS, WHERE_MOVED].concat(),
+        true => COUNTERS.map(|counter| (counter.name, counter.head)).to_vec(),
     }
 }
 
@@ -216,8 +199,9 @@ impl Columns {
         let moves = |row: &&Row, index: usize| {
             row.counters[index].as_ref().is_ok_and(|quantity| quantity.estimate.median >= LEAST)
         };
-        let is_shown = |(index, column): &(usize, Column)| {
-            !WHERE_MOVED.contains(column) || rows.iter().any(|row| moves(row, *index))
+        // What only some programs count, and what counts the whole system, has a column only where a cell moves it.
+        let is_shown = |(index, (name, _)): &(usize, Column)| {
+            counter_named(name).is_none_or(|counter| counter.always) || rows.iter().any(|row| moves(row, *index))
         };
         Ok(Self {
             scale: scale_of(rows.iter().map(|row| &row.main)),

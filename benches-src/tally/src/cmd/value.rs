@@ -5,14 +5,15 @@ use clap::Args;
 
 use crate::cell::PLACEMENTS;
 use crate::expression::{Expression, Operator};
-use crate::plan::{Experiment, Plan, Plans};
+use crate::plan::Plans;
+use crate::quantities::Asked;
 use crate::render::{self, Form};
 use crate::view::View;
 
 /// One number with its unit and interval
 #[derive(Args)]
 pub struct Value {
-    /// A program, or arithmetic on cells such as "thread-socket[free] / task-socket[free]"
+    /// A quantity's name, a program, or arithmetic on cells such as "thread-socket[free] / task-socket[free]"
     #[arg(value_name = "EXPRESSION")]
     what: String,
     /// What to divide it by
@@ -21,14 +22,14 @@ pub struct Value {
     /// The placement of all cells that name none
     #[arg(long)]
     placement: Option<String>,
-    /// Look only in this experiment
+    /// The experiment that measures it; needed where several do
     #[arg(long)]
     experiment: Option<String>,
 }
 
 impl Value {
-    /// The expression that is meant.
-    pub fn expression(&self) -> Result<Expression> {
+    /// The expression that is meant, in which names may stand.
+    fn expression(&self) -> Result<Expression> {
         let mut expression = Expression::parse(&self.what)?;
         if let Some(over) = &self.over {
             expression = Expression::binary(expression, Operator::Over, Expression::parse(over)?);
@@ -42,19 +43,14 @@ impl Value {
         Ok(expression)
     }
 
-    /// The experiment that answers it.
-    pub fn answered_by<'a>(&self, plans: &'a Plans) -> Result<(&'a Plan, &'a Experiment)> {
-        let expression = self.expression()?;
-        let Some(name) = &self.experiment else { return plans.experiment_for(&expression) };
-        let (plan, experiment) = plans.experiment(name)?;
-        experiment.answers(&expression)?;
-        Ok((plan, experiment))
+    /// What it asks for.
+    pub fn asked<'a>(&self, plans: &'a Plans) -> Result<Asked<'a>> {
+        plans.ask(self.expression()?, self.experiment.as_deref())
     }
 
     /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let expression = self.expression()?;
-        let (plan, experiment) = self.answered_by(&view.plans)?;
+        let Asked { plan, experiment, expression } = self.asked(&view.plans)?;
         let measured = view.evaluate(plan, experiment, &expression)?;
         Ok(match form {
             Form::Text => render::in_words(view, plan, experiment, &measured, &expression)? + "\n",

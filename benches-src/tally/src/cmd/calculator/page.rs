@@ -96,7 +96,13 @@ impl Printer<'_> {
                     });
                     let value = measured.map(|quantity| quantity.estimate);
                     let what = format!("{}, {}", input.label, option.label);
-                    line(&what, plural(who), unit, &value, format!("{}: {}", option.experiment, option.quantity(who)?));
+                    line(
+                        &what,
+                        plural(who),
+                        unit,
+                        &value,
+                        format!("{}: {}", option.experiment, option.quantity(&self.view.plans, who)?),
+                    );
                 }
             }
             for Line { output, values } in self.lines(case)? {
@@ -189,7 +195,7 @@ impl Printer<'_> {
                 let context = render::context(self.view, plan, experiment)?;
                 let number = |who| -> Result<String> {
                     let measured = option.measured(self.view, who)?;
-                    render::inline(self.view, plan, experiment, &measured, &option.quantity(who)?)
+                    render::inline(self.view, plan, experiment, &measured, &option.quantity(&self.view.plans, who)?)
                 };
                 out += &format!(
                     "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span class=\"legend\">{}</span></td></tr>\n",
