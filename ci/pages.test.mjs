@@ -128,6 +128,29 @@ test('a live chart is drawn from our own copy of Vega, and only when somebody as
   }
 });
 
+test('no text lies outside its live chart', async () => {
+  for (const [name, ids] of [['introduction.html', ['ladder']], ['creation.html', ['one-by-one-dots']], ['switch-cost.html', ['socket-dots', 'channel-dots', 'hops-sweep']]]) {
+    for (const width of [390, 1440]) {
+      const { page, close } = await open(name, { width });
+      for (const id of ids) {
+        const figure = page.locator(`#${id}`);
+        await figure.locator('button.explore').click();
+        await figure.locator('.vega-embed svg.marks').waitFor();
+        const outside = await figure.locator('.vega-embed svg.marks').evaluate((svg) => {
+          const box = svg.getBoundingClientRect();
+          const isOutside = (text) => {
+            const { left, right, width } = text.getBoundingClientRect();
+            return width > 0 && (left < box.left - 1 || right > box.right + 1);
+          };
+          return [...svg.querySelectorAll('text')].filter(isOutside).map((text) => text.textContent);
+        });
+        assert.deepEqual(outside, [], `${id} at ${width} px`);
+      }
+      await close();
+    }
+  }
+});
+
 test('the calculator: its live view computes what its table says, from our own copy of Vega, and only when somebody asks', async () => {
   for (const width of [390, 1440]) {
     const { page, errors, foreign, close } = await open('does-it-matter.html', { width, theme: 'navy' });

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use limits::{Detective, End, Machine, Order, Report, Roots, Undo, Used, send_up, suspects};
 use observation::Observation;
-use support::{observe, seen};
+use support::{observe, seen, skipped};
 
 const THREAD: &str = env!("CARGO_BIN_EXE_reach-thread");
 const PTHREAD: &str = env!("CARGO_BIN_EXE_reach-pthread");
@@ -247,7 +247,7 @@ fn an_abort_in_the_climb_is_seen_and_not_suffered() {
 fn the_standard_library_aborts_where_mappings_run_out() {
     let most: u64 = fs::read_to_string("/proc/sys/vm/max_map_count").unwrap().trim().parse().unwrap();
     if most > 300_000 {
-        return; // So many mappings of its own would take longer than a test may.
+        return skipped("so many mappings of its own would take longer than a test may");
     }
     let mut order = order(5_000);
     order.occupied_mappings = most - 2_000;

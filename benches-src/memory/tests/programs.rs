@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
 use observation::Observation;
-use support::{observe, seen};
+use support::{observe, seen, skipped};
 
 const THREADS: [&str; 2] = [env!("CARGO_BIN_EXE_hold-thread"), env!("CARGO_BIN_EXE_hold-pthread")];
 const TASKS: [&str; 4] = [
@@ -163,7 +163,7 @@ fn pmap_sees_the_same() {
     let seen = observe(&[env!("CARGO_BIN_EXE_tool-pmap")], &["--most", "800"]);
     if let Some(reason) = seen.unavailable.get("elapsed") {
         assert_eq!(reason, "pmap is not installed; on Debian: apt-get install procps");
-        return;
+        return skipped("pmap is not installed");
     }
     for ledger in ["resident_bytes", "virtual_bytes"] {
         let ratio = per_unit(&seen, &format!("pmap_{ledger}")) / per_unit(&seen, ledger);
@@ -190,7 +190,7 @@ fn without_a_cgroup_available_memory_stands_in_and_that_is_said() {
     command.args(["--most", "80", "--json"]);
     let seen = seen(if is_root() { as_nobody(&mut command) } else { &mut command }.output().unwrap());
     if has_cgroup(&seen) {
-        return; // This user owns a cgroup, which is fine.
+        return skipped("this user owns a cgroup");
     }
     assert!(seen.doubts.iter().any(|doubt| doubt.starts_with("total by MemAvailable: ")), "{:?}", seen.doubts);
     assert_eq!(seen.measures["total_bytes"].values, seen.measures["available_bytes"].values);
@@ -258,7 +258,7 @@ fn a_thread_that_is_refused_ends_the_climb_and_nothing_is_lost() {
 fn more_threads_than_a_user_may_have_are_not_begun() {
     let _alone = alone();
     if !is_root() {
-        return; // Only root can be a user that has the program's file and no threads.
+        return skipped("only root can be a user that has the program's file and no threads");
     }
     let (_folder, program) = for_nobody();
     let mut limited = Command::new("prlimit");
@@ -272,7 +272,7 @@ fn more_threads_than_a_user_may_have_are_not_begun() {
 fn a_killed_run_leaves_no_cgroup_that_the_next_does_not_remove() {
     let _alone = alone();
     if !has_cgroup(&observe(&[THREADS[0]], &["--most", "8"])) {
-        return;
+        return skipped("this user owns no cgroup");
     }
     let run = |command: &str| {
         let program = Command::new(THREADS[0]).args(["--most", "80", "--quiet", "--command", command]).spawn();

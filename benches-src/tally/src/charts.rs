@@ -12,10 +12,12 @@ use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::downloads;
 use crate::neighbours::die_with_this_process;
 use crate::project::Project;
 use crate::say;
 use crate::sources::hash;
+use crate::view::View;
 
 /// What is to be drawn.
 #[derive(Serialize)]
@@ -205,6 +207,31 @@ impl Drop for Pencil {
         let _ = self.0.take().map(Node::end);
     }
 }
+
+/// Both drawings, of which a page shows the one that it has room for.
+pub fn pictures(drawn: &Drawn) -> String {
+    format!(
+        "<div class=\"picture wide-only\">{}</div>\n<div class=\"picture narrow-only\">{}</div>\n",
+        drawn.wide, drawn.narrow
+    )
+}
+
+/// Writes what a chart's live view needs; its path from a page. It is a script and not JSON, because a page that was opened from a folder may load
+/// only scripts.
+pub fn write_live(view: &View, path: &str, name: &str, request: &Request) -> Result<String> {
+    let both = serde_json::json!({ "wide": live(&request.wide), "narrow": live(&request.narrow) });
+    downloads::write(view, &format!("{path}.live.js"), &format!("(window.charts ??= {{}})[{name:?}] = {both};\n"))
+}
+
+/// A specification as a browser draws it. Vega measures text there by its font's name, and "inherit" is none: names of rows would be cut.
+pub fn live(specification: &Value) -> Value {
+    let mut specification = specification.clone();
+    set_titles(&mut specification, &[("inherit", LIVE_FONT)]);
+    specification
+}
+
+/// What mdBook's pages are set in.
+const LIVE_FONT: &str = "\"Open Sans\", sans-serif";
 
 /// The picture outside a page, where no style sheet gives it colours: those of the light theme, on white.
 pub fn standalone(project: &Project, svg: &str) -> Result<String> {

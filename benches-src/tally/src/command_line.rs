@@ -6,7 +6,8 @@ use anyhow::{Result, anyhow, bail, ensure};
 use clap::{Parser, Subcommand};
 
 use crate::cmd::{
-    calculator, chart, check, claim, confirm, export, limits, list, measure, preprocess, spin, stream, table, value,
+    calculator, chart, check, claim, confirm, export, ladder, limits, list, measure, preprocess, score, spin, stream,
+    table, takeaway, value, which,
 };
 use crate::project::Project;
 use crate::render::Form;
@@ -41,6 +42,10 @@ pub enum Verb {
     Chart(chart::Chart),
     Value(value::Value),
     Claim(claim::Claim),
+    Score(score::Score),
+    Takeaway(takeaway::Takeaway),
+    Ladder(ladder::Ladder),
+    Which(which::Which),
     Calculator(calculator::Calculator),
     Confirm(confirm::Confirm),
     Check(check::Check),
@@ -62,6 +67,10 @@ impl Verb {
             Verb::Chart(verb) => verb.print(view, form),
             Verb::Value(verb) => verb.print(view, form),
             Verb::Claim(verb) => verb.print(view, form),
+            Verb::Score(verb) => verb.print(view, form),
+            Verb::Takeaway(verb) => verb.print(view, form),
+            Verb::Ladder(verb) => verb.print(view, form),
+            Verb::Which(verb) => verb.print(view, form),
             Verb::Calculator(verb) => verb.print(view, form),
             Verb::Confirm(verb) => verb.print(view, form),
             Verb::Check(verb) => verb.print(view),

@@ -19,6 +19,7 @@ use crate::view::View;
 /// Writes a file below `book/src/generated`, and only if it differs, so that `mdbook serve` is not set off by itself.
 /// Returns the path from a page.
 pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
+    view.written.borrow_mut().push(name.to_owned());
     let path = view.project.generated().join(name);
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
         return Ok(format!("generated/{name}"));

@@ -140,6 +140,28 @@ pub fn range(low: &str, high: &str) -> String {
     format!("{low}{between}{high}")
 }
 
+/// A quantity as a sentence says it that does not print its interval: with as many digits as that supports, two at least and three at most.
+pub fn rough(quantity: &Quantity) -> String {
+    const SHARP: f64 = 0.02;
+    let is_sharp = quantity.estimate.relative_half_width().is_some_and(|width| width < SHARP);
+    let scale = Scale::of(quantity.unit, quantity.estimate.median);
+    let value = significant(quantity.estimate.median / scale.size, if is_sharp { 3 } else { 2 });
+    if scale.name.is_empty() { value } else { format!("{value} {}", scale.name) }
+}
+
+/// A number to so many significant digits, with zeros in the places of others that it has before its point.
+fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    let unit = 10f64.powi(exponent - digits + 1);
+    let rounded = (value / unit).round() * unit;
+    // Rounding may have carried into another digit.
+    let exponent = (rounded.abs() * (1.0 + 1e-12)).log10().floor() as i32;
+    grouped(&format!("{rounded:.*}", (digits - 1 - exponent).max(0) as usize))
+}
+
 /// Parts of a hundred.
 pub fn percent(part: f64) -> String {
     format!("{} %", number(part * 100.0))
@@ -148,6 +170,24 @@ pub fn percent(part: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn significant_digits_are_kept_and_others_are_zeros() {
+        for (value, digits, shown) in [
+            (116.7, 3, "117"),
+            (116.7, 2, "120"),
+            (21_413.0, 2, "21,000"),
+            (1.5972, 2, "1.6"),
+            (0.1064, 2, "0.11"),
+            (9.96, 2, "10"),
+            (99.96, 3, "100"),
+            (1.0, 3, "1.00"),
+            (-0.0456, 2, "-0.046"),
+            (0.0, 3, "0"),
+        ] {
+            assert_eq!(significant(value, digits), shown, "{value} to {digits}");
+        }
+    }
 
     #[test]
     fn a_range_of_negative_numbers_has_no_dash() {

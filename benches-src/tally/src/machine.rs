@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 #[cfg(target_env = "gnu")]
 use std::ffi::CStr;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 
+use flate2::read::GzDecoder;
 use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +70,15 @@ const FACTS: &[Fact] = &[
     fact("kernel", true, "uname", || Some(rustix::system::uname().release().to_string_lossy().into_owned())),
     fact("kernel parameters", true, "/proc/cmdline", kernel_parameters),
     fact("preemption", true, "uname", preemption),
-    fact("HZ", true, "/proc/config.gz", || None),
+    fact(
+        "preemption in force",
+        true,
+        "/sys/kernel/debug/sched/preempt, which only root can read, ",
+        preemption_in_force,
+    ),
+    fact("HZ", true, "neither /proc/config.gz nor the file of the kernel's configuration in /boot", || {
+        configured("CONFIG_HZ")
+    }),
     fact("mitigations", true, "/sys/devices/system/cpu/vulnerabilities", mitigations),
     fact("frequency governor", true, "cpufreq", || read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
     fact("idle driver", true, "cpuidle", || read("/sys/devices/system/cpu/cpuidle/current_driver")),
@@ -92,6 +102,12 @@ const FACTS: &[Fact] = &[
         Some(flag_names(&std::env::var("RUSTFLAGS").unwrap_or_default()))
     }),
 ];
+
+/// What older records say of a fact that nobody had looked for.
+const NEVER_READ: &str = "/proc/config.gz does not say";
+
+/// What is so instead.
+const NOT_LOOKED_FOR: &str = "it was not looked for when this was measured";
 
 impl Facts {
     /// Reads everything on the list.
@@ -117,6 +133,7 @@ impl Facts {
     pub fn listed(&self) -> Vec<(&str, Result<&str, &str>)> {
         let value = |fact: &Fact| match (self.known.get(fact.name), self.unavailable.get(fact.name)) {
             (Some(value), _) => Some((fact.name, Ok(value.as_str()))),
+            (None, Some(reason)) if reason == NEVER_READ => Some((fact.name, Err(NOT_LOOKED_FOR))),
             (None, Some(reason)) => Some((fact.name, Err(reason.as_str()))),
             (None, None) => None,
         };
@@ -132,9 +149,11 @@ impl Facts {
         Self { known: only(&self.known), unavailable: only(&self.unavailable) }
     }
 
-    /// The names of the facts that make this another machine than `other`.
+    /// The names of the facts that make this another machine than `other`. What only one of them knows tells no machines apart: it may not have been
+    /// looked for then, or not be readable by everybody.
     pub fn differences(&self, other: &Self) -> Vec<&'static str> {
-        let differs = |fact: &&Fact| fact.identity && self.known.get(fact.name) != other.known.get(fact.name);
+        let known = |fact: &Fact| self.known.get(fact.name).zip(other.known.get(fact.name));
+        let differs = |fact: &&Fact| fact.identity && known(fact).is_some_and(|(own, others)| own != others);
         FACTS.iter().filter(differs).map(|fact| fact.name).collect()
     }
 
@@ -414,6 +433,25 @@ fn preemption() -> Option<String> {
     let uname = rustix::system::uname();
     let version = uname.version().to_string_lossy().into_owned();
     version.split_whitespace().find(|word| word.starts_with("PREEMPT")).map(str::to_owned)
+}
+
+/// The word in brackets of the modes that a kernel can be switched between: which one it was built for does not say which is in force.
+fn preemption_in_force() -> Option<String> {
+    let modes = read("/sys/kernel/debug/sched/preempt")?;
+    Some(modes.split_once('(')?.1.split_once(')')?.0.to_owned())
+}
+
+/// What the kernel was built with, where its configuration can be read.
+fn configured(name: &str) -> Option<String> {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let unpacked = || {
+        let mut text = String::new();
+        GzDecoder::new(fs::File::open("/proc/config.gz").ok()?).read_to_string(&mut text).ok()?;
+        Some(text)
+    };
+    let text = unpacked().or_else(|| fs::read_to_string(format!("/boot/config-{release}")).ok())?;
+    let value = |line: &str| Some(line.strip_prefix(name)?.strip_prefix('=')?.to_owned());
+    text.lines().find_map(value)
 }
 
 fn mitigations() -> Option<String> {

@@ -48,6 +48,11 @@ impl Project {
         self.benches().join(chapter).join("quantities.toml")
     }
 
+    /// What the front page says.
+    pub fn front(&self) -> PathBuf {
+        self.benches().join("takeaways.toml")
+    }
+
     /// The calculator of the chapter that has one.
     pub fn calculator(&self) -> Result<Option<PathBuf>> {
         let benches = self.benches();
@@ -124,6 +129,11 @@ impl Project {
     /// Where programs that are measured write what they need only while they run.
     pub fn temporary(&self) -> PathBuf {
         self.target().join("temporary")
+    }
+
+    /// What directives printed before, of a machine.
+    pub fn printed(&self, slug: &str) -> PathBuf {
+        self.target().join("printed").join(slug)
     }
 
     /// Where measurements and what others published lie.

@@ -463,6 +463,8 @@ fn unit_of(a: Unit, operator: Operator, b: Unit) -> Option<Unit> {
         }
         (Bytes, Operator::Times, Count | Ratio) | (Count | Ratio, Operator::Times, Bytes) => Some(Bytes),
         (unit @ (Nanoseconds | Bytes), Operator::Over, Count | Ratio) => Some(unit),
+        // So many of it in so much.
+        (Ratio, Operator::Over, Nanoseconds | Bytes) => Some(Count),
         (Count, Operator::Times | Operator::Over, Ratio) | (Ratio, Operator::Times, Count) => Some(Count),
         (Ratio, Operator::Times, Ratio) => Some(Ratio),
         _ => None,

@@ -63,6 +63,21 @@ pub fn inline(
     ))
 }
 
+/// A number as large letters say it, with its unit; its interval and all else is said where one points at it, and stands in the table that it leads to.
+pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Result<String> {
+    let Asked { plan, experiment, expression } = asked;
+    let (anchor, shown) = (anchor(plan, experiment), format::quantity(quantity));
+    let rounds = quantity.estimate.rounds;
+    let context = context(view, plan, experiment)?;
+    let title = format!("{} [{}]; {expression}: {rounds} rounds, {context}", shown.value, shown.interval_or_none());
+    let mark = |note: &Missing| format!(" {}", leading(note, &anchor));
+    let stale = stale(view, plan, experiment)?.as_ref().map_or(String::new(), mark);
+    let lost = lost(view, plan, experiment, expression)?.map(|lost| Missing::new("failed", lost.words()));
+    let lost = lost.as_ref().map_or(String::new(), mark);
+    let value = html(&format!("{}{unit}", format::rough(quantity)));
+    Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{value}</a>{stale}{lost}", html(&title)))
+}
+
 /// A word that must stand beside a number, leading to where the reason is said in full.
 fn leading(note: &Missing, anchor: &str) -> String {
     format!("<a class=\"missing\" href=\"{anchor}\" title=\"{}\">{}</a>", html(&note.reason), html(note.word))
@@ -196,7 +211,8 @@ pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Res
     Ok(filled + &words(rest, form))
 }
 
-fn words(text: &str, form: Form) -> String {
+/// Words of a plan for who reads them, with the spaces around them that matter.
+pub fn words(text: &str, form: Form) -> String {
     if form != Form::Page {
         return text.to_owned();
     }

@@ -16,6 +16,7 @@ use crate::published::Published;
 use crate::quantity::{Measured, Missing};
 use crate::record::{Header, Record};
 use crate::sources::{Current, Freshness};
+use crate::takeaways::Front;
 
 /// Everything that a printing verb needs. Clones share what they have read.
 #[derive(Clone)]
@@ -26,12 +27,16 @@ pub struct View {
     pub plans: Rc<Plans>,
     /// All published figures.
     pub published: Rc<Published>,
+    /// What the front page says.
+    pub front: Rc<Front>,
     /// Whose numbers are shown.
     pub machine: Machine,
     /// The page that is being printed, if it is one.
     pub page: Option<String>,
     /// What draws its charts.
     pub pencil: Rc<Pencil>,
+    /// The files for download that were written since somebody looked.
+    pub written: Rc<RefCell<Vec<String>>>,
     read: Rc<Read>,
 }
 
@@ -91,9 +96,20 @@ impl View {
     /// Reads plans and published figures; no record yet.
     pub fn new(project: Project, machine: Machine, page: Option<String>) -> Result<Self> {
         let (plans, published) = (Rc::new(Plans::load(&project)?), Rc::new(Published::load(&project)?));
+        let front = Rc::new(Front::load(&project)?);
         let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
         let read = Read { records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
-        Ok(Self { project, plans, published, machine, page, pencil: Rc::default(), read: Rc::new(read) })
+        Ok(Self {
+            project,
+            plans,
+            published,
+            front,
+            machine,
+            page,
+            pencil: Rc::default(),
+            written: Rc::default(),
+            read: Rc::new(read),
+        })
     }
 
     /// The same for another page.

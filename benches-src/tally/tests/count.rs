@@ -153,6 +153,7 @@ fn a_test_run_counts_too_and_check_accepts_the_plan() {
          <!-- cmdrun tally value slow[free].calls_write -->\n",
     );
     fake.write("data/published/elsewhere.toml", &published_without_a_time(&fake));
+    fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n");
     assert_eq!(fake.print(&["check"]), "plans, listings, pages and records agree\n");
 }
 

@@ -169,6 +169,8 @@ fn check_finds_what_does_not_agree() {
         )
     };
     fake.write("book/src/chapter.md", &page("tally table pair"));
+    assert!(support::fail(fake.tally(&["check"])).contains("no page shows the claim T1"));
+    fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n");
     assert_eq!(fake.print(&["check"]), "plans, listings, pages and records agree\n");
     for (directive, reason) in [
         ("tally table nothing", "unknown experiment"),

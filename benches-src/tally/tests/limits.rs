@@ -117,6 +117,8 @@ fn a_directive_may_print_the_limits() {
     std::fs::remove_file(fake.path("benches-src/chapter/src/bin/fast.rs")).unwrap();
     fake.write("data/published/elsewhere.toml", "title = \"\"\nurl = \"\"\ndate = \"\"\nfigure = []\n");
     fake.write("book/src/chapter.md", &page("tally limits"));
+    assert!(fail(fake.tally(&["check"])).contains("no page shows the experiment pushed"));
+    fake.write("book/src/more.md", "<!-- cmdrun tally table ceilings -->\n<!-- cmdrun tally table pushed -->\n");
     assert_eq!(fake.print(&["check"]), "plans, listings, pages and records agree\n");
     fake.write("book/src/chapter.md", &page("tally limits --all"));
     assert!(fail(fake.tally(&["check"])).contains("tally limits --all"));

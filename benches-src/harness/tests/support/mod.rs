@@ -3,9 +3,16 @@
 // Not every file of tests needs both.
 #![allow(dead_code)]
 
+use std::io::Write;
 use std::process::{Command, Output};
 
 use observation::Observation;
+
+/// Says that a test is left out, and why. libtest hides what tests print while all goes well, and this is not to be hidden: `ci/test` wants none.
+pub fn skipped(why: &str) {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(std::io::stderr(), "skipped: {test}, since {why}");
+}
 
 /// Runs a program, which may come with flags of its own, with further `flags`.
 pub fn run(program: &[&str], flags: &[&str]) -> Output {

@@ -158,10 +158,7 @@ impl Chart {
         let name = self.shape.name();
         let request = self.request(view, plan, experiment, points)?;
         let pictures = match view.pencil.draw(&view.project, &request, packages(view)) {
-            Ok(drawn) => format!(
-                "<div class=\"picture wide-only\">{}</div>\n<div class=\"picture narrow-only\">{}</div>\n",
-                drawn.wide, drawn.narrow
-            ),
+            Ok(drawn) => charts::pictures(&drawn),
             Err(error) => {
                 say!("tally: warning: {error:#}");
                 render::boxed(&Missing::new("no chart", format!("{error}")))
@@ -171,13 +168,7 @@ impl Chart {
         let path = format!("{}/{}/{own}", view.machine.slug(), plan.chapter);
         let file =
             downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))?;
-        // A script and not JSON, because a page that was opened from a folder may load only scripts.
-        let both = serde_json::json!({ "wide": request.wide, "narrow": request.narrow });
-        let live = downloads::write(
-            view,
-            &format!("{path}.live.js"),
-            &format!("(window.charts ??= {{}})[{own:?}] = {both};\n"),
-        )?;
+        let live = charts::write_live(view, &path, &own, &request)?;
         let command = format!("cargo tally chart {} {name}", experiment.name);
         let small = SmallPrint {
             figure: &own,

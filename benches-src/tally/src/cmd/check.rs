@@ -1,8 +1,11 @@
 //! `tally check`: plans, listings, pages and records agree.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -15,12 +18,14 @@ use crate::cmd::limits;
 use crate::cmd::list::operation;
 use crate::cmd::preprocess::directive_verb;
 use crate::command_line::Verb;
-use crate::directive::{self, Directive};
+use crate::directive::{self, Directive, all};
+use crate::expression::Expression;
 use crate::plan::{Claim as PlannedClaim, Experiment, Plan};
 use crate::project::{Machine, Project};
 use crate::published::Figure;
-use crate::record::Line;
+use crate::record::{Line, Record};
 use crate::render::{self, Form};
+use crate::sources::Current;
 use crate::view::View;
 
 /// Whether plans, listings, pages and records agree
@@ -36,6 +41,8 @@ impl Check {
         }
         wrong.extend(names(view));
         wrong.extend(view.plans.check_quantities());
+        wrong.extend(front(view)?);
+        wrong.extend(unused(view)?);
         wrong.extend(directives(view)?);
         wrong.extend(typed_figures(view)?);
         wrong.extend(claims(view));
@@ -159,6 +166,88 @@ fn typed(text: &str) -> Result<Vec<(usize, String)>> {
     Ok(wrong)
 }
 
+/// Every sentence of the front page can be filled in, whatever is so, and stands on some page.
+fn front(view: &View) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for text in view.front.expressions() {
+        let expression = Expression::parse(&text)?;
+        if !expression.leaves().is_empty()
+            && let Err(error) = view.plans.ask(expression, None)
+        {
+            wrong.push(format!("benches-src/takeaways.toml: {text:?}: {error:#}"));
+        }
+    }
+    let pages: String = pages(view)?.into_iter().map(|(_, text)| text).collect();
+    let shown: BTreeSet<&str> = pages
+        .split("cmdrun tally takeaway ")
+        .skip(1)
+        .flat_map(|rest| rest.split(" -->").next())
+        .flat_map(str::split_whitespace)
+        .collect();
+    let caption: BTreeSet<&str> =
+        pages.split("--caption ").skip(1).filter_map(|rest| rest.split_whitespace().next()).collect();
+    for takeaway in &view.front.takeaways {
+        let id = takeaway.id.as_str();
+        if !shown.contains(id) && !caption.contains(id) {
+            wrong.push(format!("benches-src/takeaways.toml: no page shows the takeaway {id}"));
+        }
+    }
+    Ok(wrong)
+}
+
+/// A quantity that nothing says the name of, a claim or an experiment that no page shows, and a picture without its narrow form.
+fn unused(view: &View) -> Result<Vec<String>> {
+    let pages: String = pages(view)?.into_iter().map(|(_, text)| text).collect();
+    let mut texts: Vec<String> = all(&pages).into_iter().flatten().map(|directive| directive.command).collect();
+    texts.extend(view.front.expressions());
+    for plan in &view.plans.0 {
+        texts.extend(plan.quantities.iter().map(|quantity| quantity.formula.clone()));
+        texts.extend(plan.experiments.iter().flat_map(|experiment| experiment.captions.values().cloned()));
+        texts.extend(plan.claims.iter().flat_map(|claim| claim.parts.iter().map(|part| part.quantity.clone())));
+        texts.extend(plan.claims.iter().flat_map(|claim| claim.conclusion.sentences()));
+    }
+    if let Ok(calculator) = Calculator::load(&view.project) {
+        let options = calculator.inputs.into_iter().flat_map(|input| input.options);
+        texts.extend(options.flat_map(|option| [option.thread, option.task]));
+    }
+    let words: BTreeSet<&str> =
+        texts.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')).collect();
+    let mut wrong = Vec::new();
+    for quantity in view.plans.quantities().filter(|quantity| !words.contains(quantity.name.as_str())) {
+        wrong.push(format!("quantity {}: nothing says its name", quantity.name));
+    }
+    for (plan, claim) in view.plans.claims() {
+        if !pages.contains(&format!("cmdrun tally claim {} -->", claim.id))
+            && !pages.contains("cmdrun tally confirm -->")
+        {
+            wrong.push(format!("benches-src/{}/plan.toml: no page shows the claim {}", plan.chapter, claim.id));
+        }
+    }
+    for (plan, experiment) in view.plans.experiments() {
+        let name = &experiment.name;
+        let is_shown = |verb: &str| {
+            pages.contains(&format!("cmdrun tally {verb} {name} "))
+                || texts.iter().any(|text| text == &format!("tally {verb} {name}"))
+        };
+        if !["table", "chart", "limits"].iter().any(|verb| is_shown(verb))
+            && !pages.contains(&format!("--experiment {name} "))
+        {
+            wrong.push(format!("benches-src/{}/plan.toml: no page shows the experiment {name}", plan.chapter));
+        }
+    }
+    let charts = fs::read_dir(view.project.charts()).into_iter().flatten().flatten();
+    let files: BTreeSet<String> = charts.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    for shape in files.iter().filter_map(|file| file.strip_suffix(".vl.json")) {
+        // The calculator has sliders above it, and a width that it is told.
+        let is_whole =
+            shape.ends_with("-narrow") || shape == "calculator" || files.contains(&format!("{shape}-narrow.vl.json"));
+        if !is_whole {
+            wrong.push(format!("book/charts/{shape}-narrow.vl.json is missing: a picture has a form for phones too"));
+        }
+    }
+    Ok(wrong)
+}
+
 /// Every Markdown page: its path from the book's source on, and its text.
 fn pages(view: &View) -> Result<Vec<(String, String)>> {
     let (folder, generated) = (view.project.pages(), view.project.generated());
@@ -179,7 +268,9 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
-        Verb::Confirm(_) => Ok(()),
+        Verb::Confirm(_) | Verb::Score(_) | Verb::Which(_) => Ok(()),
+        Verb::Takeaway(takeaway) => takeaway.ids.iter().try_for_each(|id| view.front.takeaway(id).map(drop)),
+        Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
         Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
         Verb::Limits(_) => limits::experiment(view).map(drop),
         Verb::List(list) => match (list.program, list.prediction) {
@@ -194,7 +285,7 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
 /// Every claim can be judged and, whatever the verdict elsewhere, concluded.
 fn claims(view: &View) -> Vec<String> {
     let check = |claim: &PlannedClaim| -> Result<()> {
-        Claim { id: Some(claim.id.clone()), machines: false }.print(view, Form::Text)?;
+        Claim { id: Some(claim.id.clone()), line: false, machines: false }.print(view, Form::Text)?;
         let (_, experiment) = view.plans.experiment(&claim.experiment)?;
         for sentence in claim.conclusion.sentences() {
             render::fill(view, experiment, &sentence, Form::Text).with_context(|| format!("{sentence:?}"))?;
@@ -245,44 +336,93 @@ fn calculator(view: &View) -> Result<Vec<String>> {
 
 /// Records that came with the checkout can be read, and those of the reference machine are of the listings that are shown. Second, which
 /// records of other machines are not: those machines cannot be asked again whenever a listing changes, and where they are shown they say so.
+/// Each is forgotten once it was looked at, and all CPUs look.
 fn records(view: &View) -> Result<(Vec<String>, Vec<String>)> {
-    let (mut wrong, mut aged) = (Vec::new(), Vec::new());
+    let current: Vec<Current> = (view.plans.experiments())
+        .map(|(plan, experiment)| Current::read(&view.project, &plan.chapter, experiment))
+        .collect::<Result<_>>()?;
+    let machines: Vec<Machine> = view.project.machines()?.into_iter().map(Machine::Exported).collect();
     let reference = view.project.reference();
-    for slug in view.project.machines()? {
-        for (plan, experiment) in view.plans.experiments() {
-            let machine = Machine::Exported(slug.clone());
-            let place = format!("data/machines/{slug}/{}/{}.jsonl", plan.chapter, experiment.name);
-            let kept = view.kept_on(&machine, plan, experiment)?;
-            let (record, freshness) = match kept.as_ref() {
-                Ok(kept) => kept,
-                Err(missing) => {
-                    wrong.extend((missing.word == "unreadable").then(|| missing.reason.clone()));
-                    continue;
-                }
-            };
-            if let Some(complaint) = freshness.complaint() {
-                let list = if reference.as_ref() == Some(&machine) { &mut wrong } else { &mut aged };
-                list.push(format!("{place} was {complaint}"));
-            }
-            if record.header.machine.allow_listed() != record.header.machine {
-                wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));
-            }
-            wrong.extend(smuggled(&view.project.record(&machine, &plan.chapter, &experiment.name), &place)?);
+    let mut all = Vec::new();
+    for machine in &machines {
+        for ((plan, experiment), current) in view.plans.experiments().zip(&current) {
+            let path = view.project.record(machine, &plan.chapter, &experiment.name);
+            all.push((path, current, reference.as_ref() == Some(machine)));
         }
+    }
+    let root = view.project.root();
+    let next = AtomicUsize::new(0);
+    let look = || {
+        let mut found = Vec::new();
+        while let Some((index, (path, current, must_be_fresh))) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            all.get(index).map(|one| (index, one))
+        } {
+            found.push((index, record(root, path, current, *must_be_fresh)));
+        }
+        found
+    };
+    let mut found: Vec<(usize, RecordCheck)> = thread::scope(|scope| {
+        let workers = (0..thread::available_parallelism().map_or(1, usize::from)).map(|_| scope.spawn(look));
+        let workers: Vec<_> = workers.collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("looking at a record does not panic")).collect()
+    });
+    found.sort_by_key(|(index, _)| *index);
+    let (mut wrong, mut aged) = (Vec::new(), Vec::new());
+    for (_, check) in found {
+        wrong.extend(check.wrong);
+        aged.extend(check.aged);
     }
     Ok((wrong, aged))
 }
 
-/// A record holds what its format has and nothing more: reading a line and writing it again changes nothing.
-fn smuggled(path: &Path, place: &str) -> Result<Option<String>> {
-    for (number, line) in fs::read_to_string(path)?.lines().enumerate() {
-        let written: serde_json::Value = serde_json::from_str(line)?;
-        let read: Line = serde_json::from_str(line)?;
+/// What is wrong with a record, and what is said of it if it is of older listings.
+#[derive(Default)]
+struct RecordCheck {
+    wrong: Vec<String>,
+    aged: Option<String>,
+}
+
+fn record(root: &Path, path: &Path, current: &Current, must_be_fresh: bool) -> RecordCheck {
+    let place = path.strip_prefix(root).unwrap_or(path).display();
+    let mut check = RecordCheck::default();
+    let header = match Record::load(path) {
+        Ok(None) => return check,
+        Ok(Some(record)) => record.header,
+        Err(error) => {
+            check.wrong.push(format!("{error:#}").replace(&format!("{}/", root.display()), ""));
+            return check;
+        }
+    };
+    if let Some(complaint) = header.sources.freshness(current).complaint() {
+        let complaint = format!("{place} was {complaint}");
+        if must_be_fresh { check.wrong.push(complaint) } else { check.aged = Some(complaint) }
+    }
+    if header.machine.allow_listed() != header.machine {
+        check.wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));
+    }
+    match smuggled(path) {
+        Ok(None) => {}
+        Ok(Some(line)) => {
+            check.wrong.push(format!("{place}, line {line}: holds something that the format of records does not have"))
+        }
+        Err(error) => check.wrong.push(format!("{place}: {error:#}")),
+    }
+    check
+}
+
+/// A record holds what its format has and nothing more: reading a line and writing it again changes nothing. The first line of which that is not so.
+fn smuggled(path: &Path) -> Result<Option<usize>> {
+    for (number, line) in BufReader::new(File::open(path)?).lines().enumerate() {
+        let line = line?;
+        let read: Line = serde_json::from_str(&line)?;
+        // Most lines are written today as they were then, to the letter.
+        if serde_json::to_string(&read)? == line {
+            continue;
+        }
+        let written: serde_json::Value = serde_json::from_str(&line)?;
         if read.as_written(&written)? != written {
-            return Ok(Some(format!(
-                "{place}, line {}: holds something that the format of records does not have",
-                number + 1
-            )));
+            return Ok(Some(number + 1));
         }
     }
     Ok(None)

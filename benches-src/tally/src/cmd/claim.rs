@@ -22,6 +22,9 @@ use crate::view::View;
 pub struct Claim {
     /// The claim's id; the whole ledger if there is none
     pub id: Option<String>,
+    /// In one line: the sentence and its verdict
+    #[arg(long, requires = "id")]
+    pub line: bool,
     /// All claims on every machine that has records
     #[arg(long, conflicts_with = "id")]
     pub machines: bool,
@@ -37,6 +40,8 @@ impl Claim {
             let (plan, claim) = view.plans.claim(id)?;
             let judged = Judged::new(view, plan, claim)?;
             return match form {
+                Form::Page if self.line => judged.in_a_line(view),
+                Form::Text if self.line => judged.line(view),
                 Form::Page => judged.page(view),
                 Form::Text => judged.text(view),
                 Form::Json => Ok(judged.json(view)?.to_string() + "\n"),
@@ -45,7 +50,7 @@ impl Claim {
         let judged =
             view.plans.claims().map(|(plan, claim)| Judged::new(view, plan, claim)).collect::<Result<Vec<_>>>()?;
         match form {
-            Form::Page => ledger(view, &judged),
+            Form::Page => ledger(view, judged),
             Form::Text => judged.iter().map(|judged| judged.line(view)).collect(),
             Form::Json => {
                 let judged: Vec<_> = judged.iter().map(|judged| judged.json(view)).collect::<Result<_>>()?;
@@ -155,6 +160,40 @@ impl<'a> Judged<'a> {
             self.conclusion(view, Form::Page)?
         );
         Ok(out + "</section>\n")
+    }
+
+    /// What is claimed and what is so, within a sentence.
+    fn in_a_line(&self, view: &View) -> Result<String> {
+        let publication = view.published.publication(&self.claim.source)?;
+        let (link, sentence) = (claim_link(self.chapter, self.claim), sentence(self.claim, publication));
+        Ok(format!("{sentence} ({link}) <strong>{}</strong>", self.words(view)?))
+    }
+
+    /// Its rows in the ledger, one for each part, which all stand beside its words.
+    fn rows(&self, view: &View) -> Result<String> {
+        let publication = view.published.publication(&self.claim.source)?;
+        let (class, parts) = (class(self.verdict()), self.parts.len());
+        let mut out = format!("<tbody class=\"{class}\">\n");
+        for (index, part) in self.parts.iter().enumerate() {
+            let [mut claim, mut verdict] = [String::new(), String::new()];
+            if index == 0 {
+                claim = format!(
+                    "<th scope=\"rowgroup\" rowspan=\"{parts}\">{}</th><td rowspan=\"{parts}\">{} <cite><a href=\"{}\">{}</a></cite></td>",
+                    claim_link(self.chapter, self.claim),
+                    sentence(self.claim, publication),
+                    html(&publication.url),
+                    html(&publication.title)
+                );
+                verdict = format!("<td rowspan=\"{parts}\"><strong>{}</strong></td>", self.words(view)?);
+            }
+            out += &format!(
+                "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td>{verdict}</tr>\n",
+                html(&part.part.name),
+                html(&part.show(part.expected.published)),
+                part.here(view)?
+            );
+        }
+        Ok(out + "</tbody>\n")
     }
 
     fn text(&self, view: &View) -> Result<String> {
@@ -314,26 +353,44 @@ fn class(verdict: Verdict) -> String {
     verdict.words().replace(' ', "-")
 }
 
-fn ledger(view: &View, claims: &[Judged]) -> Result<String> {
-    let mut out = render::wide("All claims")
-        + "<table class=\"ledger\">\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>\
-                   <th scope=\"col\">published or predicted</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n";
+/// Whether somebody published it; the others are this book's own predictions.
+pub fn is_published(view: &View, claim: &PlannedClaim) -> Result<bool> {
+    Ok(view.published.publication(&claim.source)?.kind == Kind::Published)
+}
+
+/// What the data say about a claim on the machine that is shown.
+pub fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<Verdict> {
+    Ok(Judged::new(view, plan, claim)?.verdict())
+}
+
+/// The number of a claim, by which it is listed: C2 before C10.
+fn place(claim: &PlannedClaim) -> (String, u32) {
+    let letters = claim.id.trim_end_matches(|c: char| c.is_ascii_digit());
+    (letters.to_owned(), claim.id[letters.len()..].parse().unwrap_or(0))
+}
+
+/// All claims in the order of their numbers, what others published apart from what this book expected.
+fn ledger(view: &View, claims: Vec<Judged>) -> Result<String> {
+    let (mut published, mut predicted) = (Vec::new(), Vec::new());
     for judged in claims {
-        let publication = view.published.publication(&judged.claim.source)?;
-        let published: Vec<String> =
-            judged.parts.iter().map(|part| html(&part.show(part.expected.published))).collect();
-        let here: Vec<String> = judged.parts.iter().map(|part| part.here(view)).collect::<Result<_>>()?;
+        if is_published(view, judged.claim)? { published.push(judged) } else { predicted.push(judged) }
+    }
+    let mut out = String::new();
+    for (claims, caption, figure) in [
+        (&mut published, "What others have published", "published"),
+        (&mut predicted, "What this book expected before it measured", "predicted"),
+    ] {
+        if claims.is_empty() {
+            continue;
+        }
+        claims.sort_by_key(|judged| place(judged.claim));
+        let rows = claims.iter().map(|judged| judged.rows(view)).collect::<Result<String>>()?;
         out += &format!(
-            "<tr class=\"{}\"><th scope=\"row\">{}</th><td>{} <cite><a href=\"{}\">{}</a></cite></td><td>{}</td><td>{}</td><td><strong>{}</strong></td></tr>\n",
-            class(judged.verdict()),
-            claim_link(judged.chapter, judged.claim),
-            sentence(judged.claim, publication),
-            html(&publication.url),
-            html(&publication.title),
-            published.join("<br>"),
-            here.join("<br>"),
-            judged.words(view)?,
+            "{}<table class=\"ledger\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">id</th>\
+             <th scope=\"col\">claim</th><th scope=\"col\">part</th><th scope=\"col\">{figure}</th><th scope=\"col\">here</th>\
+             <th scope=\"col\">verdict</th></tr></thead>\n{rows}</table>\n</div>\n",
+            render::wide(caption)
         );
     }
-    Ok(out + "</tbody>\n</table>\n</div>\n")
+    Ok(out)
 }

@@ -22,6 +22,7 @@ use crate::charts;
 use crate::command_line::{CommandLine, Verb};
 use crate::directive::{self, Directive};
 use crate::downloads;
+use crate::printed::Printed;
 use crate::project::Project;
 use crate::record::Effort;
 use crate::render::Form;
@@ -128,16 +129,18 @@ fn measure(project: &Project, settings: &Settings) -> Result<()> {
 fn expand(context: &PreprocessorContext, book: &mut Book, view: &View) -> Result<()> {
     let source = context.root.join(&context.config.book.src);
     let commands = view.project.commands()?;
+    let mut printed = Printed::load(&view.project, &view.machine)?;
     let mut failures = Vec::new();
     book.for_each_mut(|item| {
         if let BookItem::Chapter(Chapter { path: Some(path), content, .. }) = item {
             let page = Page { view: view.of_page(&stem(path)), path, file: source.join(&*path), commands: &commands };
-            match page.expanded(content) {
+            match page.expanded(content, &mut printed) {
                 Ok(expanded) => *content = expanded,
                 Err(own) => failures.extend(own),
             }
         }
     });
+    printed.save();
     if !failures.is_empty() {
         bail!("{}", failures.join("\ntally: "));
     }
@@ -160,13 +163,13 @@ struct Page<'a> {
 
 impl Page<'_> {
     /// The content with what its directives print in their places; what was printed is not read for directives again. Or all that is wrong.
-    fn expanded(&self, content: &str) -> Result<String, Vec<String>> {
+    fn expanded(&self, content: &str, printed: &mut Printed) -> Result<String, Vec<String>> {
         let (mut expanded, mut failures) = (String::new(), Vec::new());
         let mut from = 0;
         for found in directive::all(content) {
             let (line, answer) = match &found {
                 Err((line, reason)) => (*line, Err(anyhow!("{reason}"))),
-                Ok(directive) => (directive.line, self.answer(directive)),
+                Ok(directive) => (directive.line, self.answer(directive, printed)),
             };
             match (found, answer) {
                 (Ok(directive), Ok(answer)) => {
@@ -183,16 +186,22 @@ impl Page<'_> {
 
     /// What a directive prints. tally answers its own here, by the same code as at a terminal and without a shell; any other command goes to the real
     /// mdbook-cmdrun, if book.toml lists it.
-    fn answer(&self, directive: &Directive) -> Result<String> {
-        let command = &directive.command;
+    fn answer(&self, directive: &Directive, printed: &mut Printed) -> Result<String> {
+        let (command, project) = (&directive.command, &self.view.project);
         if self.commands.contains(command) {
             return self.run(directive);
+        }
+        if let Some(known) = printed.find(project, self.path, command) {
+            return Ok(known.to_owned());
         }
         let answer = || {
             let verb = directive_verb(command)?;
             verb.printed(&self.view, Form::Page).context("a directive only prints")?
         };
-        answer().with_context(|| format!("cmdrun {command}"))
+        self.view.written.borrow_mut().clear();
+        let answer = answer().with_context(|| format!("cmdrun {command}"))?;
+        printed.keep(project, self.path, command, &answer, self.view.written.take());
+        Ok(answer)
     }
 
     fn run(&self, directive: &Directive) -> Result<String> {

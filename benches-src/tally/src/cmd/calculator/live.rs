@@ -26,7 +26,7 @@ impl Printer<'_> {
     pub(super) fn live(&self) -> Result<String> {
         let wide = self.specification(640)?;
         let narrow = self.specification(290)?;
-        let both = json!({ "wide": wide, "narrow": narrow });
+        let both = json!({ "wide": charts::live(&wide), "narrow": charts::live(&narrow) });
         let path = format!("{}/calculator.live.js", self.view.machine.slug());
         // A script and not JSON, because a page that was opened from a folder may load only scripts.
         downloads::write(self.view, &path, &format!("(window.charts ??= {{}}).calculator = {both};\n"))

@@ -1,0 +1,67 @@
+//! `tally score`: how many of the claims hold.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cmd::claim::{is_published, verdict_of};
+use crate::render::Form;
+use crate::verdict::Verdict;
+use crate::view::View;
+
+/// How many claims hold on this machine
+#[derive(Args)]
+pub struct Score {
+    /// This book's own predictions instead of what others published
+    #[arg(long)]
+    pub predictions: bool,
+}
+
+/// From what holds to what is not known, each as a score says it of one claim and of several.
+const ORDER: [(Verdict, &str, &str); 5] = [
+    (Verdict::Holds, "holds", "hold"),
+    (Verdict::Shifted, "has another figure", "have another figure"),
+    (Verdict::DoesNotHold, "does not hold", "do not hold"),
+    (Verdict::Inconclusive, "is undecided", "are undecided"),
+    (Verdict::NotMeasured, "is not measured", "are not measured"),
+];
+
+impl Score {
+    /// Prints it.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        let mut verdicts = Vec::new();
+        for (plan, claim) in view.plans.claims() {
+            if is_published(view, claim)? != self.predictions {
+                verdicts.push(verdict_of(view, plan, claim)?);
+            }
+        }
+        let all = verdicts.len();
+        let count = |verdict| verdicts.iter().filter(|own| **own == verdict).count();
+        let what = if self.predictions { "predictions of this book" } else { "published claims" };
+        let counts = ORDER.map(|(verdict, one, several)| {
+            let count = count(verdict);
+            (verdict, if count == 1 { one } else { several }, count)
+        });
+        let present = || counts.iter().filter(|(.., count)| *count > 0);
+        Ok(match form {
+            Form::Page => {
+                let part = |(verdict, words, count): &(Verdict, &str, usize)| {
+                    let class = verdict.words().replace(' ', "-");
+                    format!(
+                        "<li class=\"{class}\" style=\"flex-grow: {count}\"><strong>{count}</strong> {words}</li>\n"
+                    )
+                };
+                let parts: String = present().map(part).collect();
+                format!("<p>{all} {what}, checked here:</p>\n<ul class=\"score\">\n{parts}</ul>\n")
+            }
+            Form::Text => {
+                let parts: Vec<String> = present().map(|(_, words, count)| format!("{count} {words}")).collect();
+                format!("{all} {what}: {}\n", parts.join(", "))
+            }
+            Form::Json => {
+                let counts: serde_json::Map<_, _> =
+                    counts.iter().map(|(verdict, .., count)| (verdict.words().to_owned(), (*count).into())).collect();
+                serde_json::json!({ "all": all, "of": what, "verdicts": counts }).to_string() + "\n"
+            }
+        })
+    }
+}

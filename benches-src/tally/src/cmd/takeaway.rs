@@ -1,0 +1,71 @@
+//! `tally takeaway`: findings in flat sentences, as this machine's numbers choose them.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::quantity::Missing;
+use crate::render::{self, Form};
+use crate::takeaways::{self, Case};
+use crate::view::View;
+
+/// A finding, in the sentence that the data choose
+#[derive(Args)]
+pub struct Takeaway {
+    /// Its name; several follow one another. All if none is given
+    pub ids: Vec<String>,
+    /// Every sentence that could be printed, with this machine's numbers, for a person to read
+    #[arg(long)]
+    pub variants: bool,
+}
+
+impl Takeaway {
+    /// Prints it. On a page, what was not measured falls away.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        if self.variants {
+            return variants(view);
+        }
+        let all = view.front.takeaways.iter().map(|takeaway| takeaway.id.as_str());
+        let ids: Vec<&str> =
+            if self.ids.is_empty() { all.collect() } else { self.ids.iter().map(String::as_str).collect() };
+        let mut sentences = Vec::new();
+        for id in ids {
+            sentences.push((id, said(view, &view.front.takeaway(id)?.cases, form)?));
+        }
+        Ok(match form {
+            Form::Page => {
+                let (said, missing): (Vec<_>, Vec<_>) =
+                    sentences.into_iter().map(|(_, said)| said).partition(Result::is_ok);
+                let nothing = said.is_empty().then(|| missing.into_iter().find_map(Result::err)).flatten();
+                let words: Vec<String> = said.into_iter().flatten().collect();
+                nothing.map_or(words.join(" "), |missing| render::boxed_inline(&missing)) + "\n"
+            }
+            Form::Text => sentences.iter().map(|(id, said)| format!("{id}: {}\n", plain(said))).collect(),
+            Form::Json => {
+                let object = |(id, said): &(&str, Result<String, Missing>)| serde_json::json!({ "takeaway": id, "says": plain(said) });
+                serde_json::Value::from(sentences.iter().map(object).collect::<Vec<_>>()).to_string() + "\n"
+            }
+        })
+    }
+}
+
+fn plain(said: &Result<String, Missing>) -> String {
+    said.as_ref().map_or_else(|missing| format!("({missing})"), String::clone)
+}
+
+/// The sentence of the case that is chosen.
+pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
+    match takeaways::chosen(view, cases)? {
+        Ok(case) => takeaways::sentence(view, &case.say, form),
+        Err(missing) => Ok(Err(missing)),
+    }
+}
+
+fn variants(view: &View) -> Result<String> {
+    let mut out = String::new();
+    for (of, case) in view.front.cases() {
+        let when = if case.when.is_empty() { "otherwise".to_owned() } else { case.when.join(", ") };
+        let choice = case.choice.map_or(String::new(), |choice| format!("{}: ", choice.word()));
+        out += &format!("{of} ({when})\n    {choice}{}\n", plain(&takeaways::sentence(view, &case.say, Form::Text)?));
+    }
+    Ok(out)
+}
