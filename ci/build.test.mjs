@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { appendFileSync, readFileSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
 import { build, copyOfCheckout, pages } from './site.mjs';
@@ -163,7 +163,8 @@ test('everything for download is what its link says', () => {
   }
   for (const file of of('.vl.json')) assert.ok(JSON.parse(readFileSync(join(folder, file), 'utf8')).datasets.rows.length > 0);
   // A row per cell of an experiment, or per number of one of the calculator's cases.
-  const head = (file) => (file.endsWith('calculator.csv') ? /^case,what,of,unit,median,/ : /^cell,program,placement,/);
+  const heads = { 'calculator.csv': /^case,what,of,unit,median,/, 'ladder.csv': /^what,detail,machine,ratio,/ };
+  const head = (file) => heads[basename(file)] ?? /^cell,program,placement,/;
   for (const file of of('.csv')) assert.match(readFileSync(join(folder, file), 'utf8'), head(file));
   assert.ok(of('.jsonl').length > 0 && of('.vl.json').length > 0 && of('.csv').length > 0);
 });

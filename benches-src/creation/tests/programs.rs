@@ -89,3 +89,12 @@ fn nobody_maps_guards_or_unmaps_a_stack_that_is_there_already() {
     assert_eq!(of_two_laps(env!("CARGO_BIN_EXE_spawn-pthread-own-stack")), 0);
     assert!(of_two_laps(env!("CARGO_BIN_EXE_spawn-pthread")) > 60, "this is how it would show");
 }
+
+#[test]
+fn the_tool_that_creates_pthreads_reports_on_it_or_is_not_installed() {
+    let seen = observe(&[env!("CARGO_BIN_EXE_tool-stress-pthread")], &["--placement", "free"]);
+    match seen.unavailable.get("elapsed") {
+        Some(reason) => assert!(reason.contains("stress-ng is not installed"), "{reason}"),
+        None => assert!(seen.measures.values().all(|measure| measure.values.iter().all(|value| *value > 0.0))),
+    }
+}

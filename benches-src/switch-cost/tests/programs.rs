@@ -29,7 +29,8 @@ const CHANNELS: [&[&str]; 9] = [
 ];
 
 /// Rings of other primitives, and in another order.
-const RINGS: [&[&str]; 15] = [
+const RINGS: [&[&str]; 16] = [
+    &[env!("CARGO_BIN_EXE_thread-socket-paused"), "--pause-us", "5"],
     &[env!("CARGO_BIN_EXE_loop-pipe")],
     &[env!("CARGO_BIN_EXE_thread-pipe")],
     &[env!("CARGO_BIN_EXE_task-pipe")],

@@ -1,17 +1,21 @@
 //! The command line: one verb, one file of [`crate::cmd`].
 
+use std::env;
 use std::io::{ErrorKind, Write};
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Parser, Subcommand};
 
+use crate::book::directive;
+use crate::cmd::measure::Measure;
 use crate::cmd::{
-    calculator, chart, check, claim, confirm, export, ladder, limits, list, measure, preprocess, score, spin, stream,
-    table, takeaway, value, which,
+    calculator, chart, check, claim, confirm, export, ladder, limits, list, measure, score, spin, stream, table,
+    takeaway, value, which,
 };
+use crate::mdbook::preprocess::{Preprocess, Verbs};
+use crate::print::render::Form;
+use crate::print::view::View;
 use crate::project::Project;
-use crate::render::Form;
-use crate::view::View;
 
 /// Plans, runs, keeps, computes and prints the measurements of this book
 #[derive(Parser)]
@@ -50,12 +54,14 @@ pub enum Verb {
     Confirm(confirm::Confirm),
     Check(check::Check),
     Export(export::Export),
-    Preprocess(preprocess::Preprocess),
+    Preprocess(Preprocess),
     #[command(hide = true)]
     Spin(spin::Spin),
     #[command(hide = true)]
     Stream(stream::Stream),
 }
+
+const ONLY_PRINTS: &str = "a directive only prints";
 
 impl Verb {
     /// What it prints; nothing of a verb that does something else.
@@ -80,8 +86,13 @@ impl Verb {
 }
 
 impl CommandLine {
-    /// The verb of a directive, which prints and nothing else. Whose numbers a page shows is the page's to say.
-    pub fn of_directive(words: &[String]) -> Result<Verb> {
+    /// The verb of a directive, which is tally's, and prints and nothing else. Whose numbers a page shows is the page's to say.
+    pub fn of_directive(command: &str) -> Result<Verb> {
+        let words = directive::words(command)?;
+        ensure!(
+            words.first().is_some_and(|word| word == "tally"),
+            "a directive calls tally, or a command that book.toml lists under commands in [preprocessor.cmdrun]"
+        );
         let read = Self::try_parse_from(words).map_err(|error| {
             let said = error.to_string();
             let first = said.lines().next().unwrap_or_default();
@@ -96,7 +107,7 @@ impl CommandLine {
             | Verb::Spin(_)
             | Verb::Stream(_)
             | Verb::Check(_) => {
-                bail!("a directive only prints")
+                bail!(ONLY_PRINTS)
             }
             _ => Ok(verb),
         }
@@ -105,7 +116,18 @@ impl CommandLine {
     /// Does what was asked for.
     pub fn run(self) -> Result<()> {
         match self.verb {
-            Verb::Preprocess(verb) => return verb.run(),
+            Verb::Preprocess(verb) => {
+                return verb.run(&Verbs {
+                    print: |command, view| {
+                        Self::of_directive(command)?.printed(view, Form::Page).context(ONLY_PRINTS)?
+                    },
+                    measure: |project, effort, push_limits| {
+                        let programs = env::var_os("TALLY_PROGRAMS").map(Into::into);
+                        Measure::stale(effort, push_limits, programs).run(project, Form::Text)?.is_a_warning();
+                        Ok(())
+                    },
+                });
+            }
             Verb::Spin(verb) => return verb.run(),
             Verb::Stream(verb) => return verb.run(),
             _ => {}

@@ -108,7 +108,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::expression::Expression;
+    use crate::book::expression::Expression;
     use crate::record::Record;
     use crate::record::tests::{cell, end, header, run};
 

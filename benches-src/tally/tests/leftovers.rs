@@ -4,12 +4,13 @@ mod support;
 
 use std::fs;
 
-use tally::machine::State;
-use tally::plan::Plans;
+use tally::book::plan::Plans;
+use tally::measure::interrupted::Interrupted;
+use tally::measure::session::Session;
 use tally::project::{Machine, Project};
+use tally::record::machine::State;
+use tally::record::sources::Sources;
 use tally::record::{Effort, FORMAT, Header, Record};
-use tally::session::{Interrupted, Session};
-use tally::sources::Sources;
 
 use support::{Fake, observation};
 

@@ -7,12 +7,13 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use crate::calculator::{Calculator as Data, Case, Choice, Input, Kept, Output, Panel, Setting, Value, Who};
-use crate::format::{self, Shown};
-use crate::quantity::{Measured, Unit};
-use crate::render::{self, Form};
+use crate::book::unit::Unit;
+use crate::compute::quantity::Measured;
+use crate::print::calculator::{Calculator as Data, Case, Choice, Input, Kept, Output, Panel, Setting, Value, Who};
+use crate::print::format::{self, Shown};
+use crate::print::render::{self, Form};
+use crate::print::view::View;
 use crate::statistics::Estimate;
-use crate::view::View;
 
 /// Whether threads would do: what a service would spend on them, and on tasks
 ///

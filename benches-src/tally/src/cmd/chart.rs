@@ -3,18 +3,20 @@
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
-use crate::charts::{self, Packages, Request};
-use crate::cmd::table::{self, Row};
-use crate::downloads::{self, SmallPrint};
-use crate::escape::identifier;
-use crate::plan::{Experiment, Plan};
-use crate::points::{Points, Source};
-use crate::quantity::Missing;
+use crate::book::experiment::Experiment;
+use crate::book::plan::Plan;
+use crate::cmd::table;
+use crate::compute::quantity::Missing;
+use crate::print::charts::{self, Packages, Request};
+use crate::print::downloads::{self, SmallPrint};
+use crate::print::escape::identifier;
+use crate::print::points::{Points, Source};
+use crate::print::render::{self, Form};
+use crate::print::rows::Row;
+use crate::print::view::View;
 use crate::record::Record;
-use crate::render::{self, Form};
+use crate::record::sources::Freshness;
 use crate::say;
-use crate::sources::Freshness;
-use crate::view::View;
 
 /// An experiment as a picture
 #[derive(Args)]

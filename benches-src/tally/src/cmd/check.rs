@@ -1,32 +1,30 @@
 //! `tally check`: plans, listings, pages and records agree.
 
+mod records;
+
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::fs::{self};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use regex::{Captures, Regex};
 use walkdir::WalkDir;
 
-use crate::calculator::Calculator;
+use crate::book::claim::Claim as PlannedClaim;
+use crate::book::directive::{self, Directive, all};
+use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
+use crate::book::plan::Plan;
+use crate::book::published::Figure;
 use crate::cmd::claim::Claim;
 use crate::cmd::limits;
 use crate::cmd::list::operation;
-use crate::cmd::preprocess::directive_verb;
-use crate::command_line::Verb;
-use crate::directive::{self, Directive, all};
-use crate::expression::Expression;
-use crate::plan::{Claim as PlannedClaim, Experiment, Plan};
-use crate::project::{Machine, Project};
-use crate::published::Figure;
-use crate::record::{Line, Record};
-use crate::render::{self, Form};
-use crate::sources::Current;
-use crate::view::View;
+use crate::command_line::{CommandLine, Verb};
+use crate::print::calculator::Calculator;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
+use crate::project::Project;
+use crate::record::sources::{self};
 
 /// Whether plans, listings, pages and records agree
 #[derive(Args)]
@@ -49,7 +47,7 @@ impl Check {
         wrong.extend(captions(view));
         wrong.extend(published(view));
         wrong.extend(calculator(view)?);
-        let (records, aged) = records(view)?;
+        let (records, aged) = records::check(view)?;
         wrong.extend(records);
         if wrong.is_empty() {
             let aged: String = aged.iter().map(|record| format!("  {record}\n")).collect();
@@ -67,11 +65,16 @@ fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
     let files = fs::read_dir(&folder)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut programs: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect();
     programs.sort();
+    let tests = tests_of(&view.project, &plan.chapter);
+    wrong.extend(parameters(view, plan)?);
     for program in programs {
         let listing = Project::listing(&plan.chapter, &program);
         let is_tool = plan.tools.iter().any(|tool| tool.name == program);
         if !is_tool && !plan.experiments.iter().any(|experiment| experiment.group(&program).is_some()) {
             wrong.push(format!("benches-src/{listing} is in no experiment of its chapter's plan.toml"));
+        }
+        if !tests.contains(&format!("CARGO_BIN_EXE_{program}\"")) {
+            wrong.push(format!("benches-src/{listing} is run by no test of its chapter"));
         }
         if let Err(error) = operation(&view.project, &plan.chapter, &program) {
             wrong.push(format!("{error:#}"));
@@ -84,6 +87,30 @@ fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
         }
     }
     Ok(wrong)
+}
+
+/// The code of a chapter's tests.
+fn tests_of(project: &Project, chapter: &str) -> String {
+    let files = WalkDir::new(project.benches().join(chapter).join("tests")).into_iter().flatten();
+    files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect()
+}
+
+/// Every parameter that the plan sets stands in the code of the program that is to take it.
+fn parameters(view: &View, plan: &Plan) -> Result<Vec<String>> {
+    let mut wrong = BTreeSet::new();
+    for experiment in &plan.experiments {
+        for cell in experiment.full_cells()? {
+            let words = sources::words(&view.project, &plan.chapter, &cell.program)?;
+            for name in cell.parameters.keys().filter(|name| !words.contains(name.as_str())) {
+                let (program, of) = (&cell.program, &experiment.name);
+                wrong.insert(format!(
+                    "benches-src/{}/plan.toml: {program} has no parameter {name}, which {of} sets",
+                    plan.chapter
+                ));
+            }
+        }
+    }
+    Ok(wrong.into_iter().collect())
 }
 
 /// Names are anchors on pages: an experiment's is that of no other experiment and of no program.
@@ -263,7 +290,7 @@ fn pages(view: &View) -> Result<Vec<(String, String)>> {
 }
 
 fn directive_is_known(view: &View, command: &str) -> Result<()> {
-    match directive_verb(command)? {
+    match CommandLine::of_directive(command)? {
         Verb::Value(value) => value.asked(&view.plans).map(drop),
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
@@ -334,115 +361,5 @@ fn calculator(view: &View) -> Result<Vec<String>> {
     })
 }
 
-/// Records that came with the checkout can be read, and those of the reference machine are of the listings that are shown. Second, which
-/// records of other machines are not: those machines cannot be asked again whenever a listing changes, and where they are shown they say so.
-/// Each is forgotten once it was looked at, and all CPUs look.
-fn records(view: &View) -> Result<(Vec<String>, Vec<String>)> {
-    let current: Vec<Current> = (view.plans.experiments())
-        .map(|(plan, experiment)| Current::read(&view.project, &plan.chapter, experiment))
-        .collect::<Result<_>>()?;
-    let machines: Vec<Machine> = view.project.machines()?.into_iter().map(Machine::Exported).collect();
-    let reference = view.project.reference();
-    let mut all = Vec::new();
-    for machine in &machines {
-        for ((plan, experiment), current) in view.plans.experiments().zip(&current) {
-            let path = view.project.record(machine, &plan.chapter, &experiment.name);
-            all.push((path, current, reference.as_ref() == Some(machine)));
-        }
-    }
-    let root = view.project.root();
-    let next = AtomicUsize::new(0);
-    let look = || {
-        let mut found = Vec::new();
-        while let Some((index, (path, current, must_be_fresh))) = {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            all.get(index).map(|one| (index, one))
-        } {
-            found.push((index, record(root, path, current, *must_be_fresh)));
-        }
-        found
-    };
-    let mut found: Vec<(usize, RecordCheck)> = thread::scope(|scope| {
-        let workers = (0..thread::available_parallelism().map_or(1, usize::from)).map(|_| scope.spawn(look));
-        let workers: Vec<_> = workers.collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("looking at a record does not panic")).collect()
-    });
-    found.sort_by_key(|(index, _)| *index);
-    let (mut wrong, mut aged) = (Vec::new(), Vec::new());
-    for (_, check) in found {
-        wrong.extend(check.wrong);
-        aged.extend(check.aged);
-    }
-    Ok((wrong, aged))
-}
-
-/// What is wrong with a record, and what is said of it if it is of older listings.
-#[derive(Default)]
-struct RecordCheck {
-    wrong: Vec<String>,
-    aged: Option<String>,
-}
-
-fn record(root: &Path, path: &Path, current: &Current, must_be_fresh: bool) -> RecordCheck {
-    let place = path.strip_prefix(root).unwrap_or(path).display();
-    let mut check = RecordCheck::default();
-    let header = match Record::load(path) {
-        Ok(None) => return check,
-        Ok(Some(record)) => record.header,
-        Err(error) => {
-            check.wrong.push(format!("{error:#}").replace(&format!("{}/", root.display()), ""));
-            return check;
-        }
-    };
-    if let Some(complaint) = header.sources.freshness(current).complaint() {
-        let complaint = format!("{place} was {complaint}");
-        if must_be_fresh { check.wrong.push(complaint) } else { check.aged = Some(complaint) }
-    }
-    if header.machine.allow_listed() != header.machine {
-        check.wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));
-    }
-    match smuggled(path) {
-        Ok(None) => {}
-        Ok(Some(line)) => {
-            check.wrong.push(format!("{place}, line {line}: holds something that the format of records does not have"))
-        }
-        Err(error) => check.wrong.push(format!("{place}: {error:#}")),
-    }
-    check
-}
-
-/// A record holds what its format has and nothing more: reading a line and writing it again changes nothing. The first line of which that is not so.
-fn smuggled(path: &Path) -> Result<Option<usize>> {
-    for (number, line) in BufReader::new(File::open(path)?).lines().enumerate() {
-        let line = line?;
-        let read: Line = serde_json::from_str(&line)?;
-        // Most lines are written today as they were then, to the letter.
-        if serde_json::to_string(&read)? == line {
-            continue;
-        }
-        let written: serde_json::Value = serde_json::from_str(&line)?;
-        if read.as_written(&written)? != written {
-            return Ok(Some(number + 1));
-        }
-    }
-    Ok(None)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_found_where_they_are_neither_quoted_nor_settings() {
-        for (text, lines) in [
-            ("# A\n\nIt takes 4.9 µs.", &[3][..]),
-            ("It takes 2 s,\n17 % more, 3.5 times as long", &[1, 2]),
-            ("\"It takes\n2 s\", `sleep 2 s`, its 95 % interval, within\n2 %, ±5 % and 64 bytes of the 1990s", &[]),
-            ("```sh\nsleep 1 s\n\n```\n<!-- cmdrun tally value \"a[free]\" -->\nIt takes 1 s", &[6]),
-            ("An inch is 1\".\n\n\"It takes 2 s\", and 3 s", &[1, 3]),
-        ] {
-            let found: Vec<usize> = typed(text).unwrap().into_iter().map(|(line, _)| line).collect();
-            assert_eq!(found, lines, "{text}");
-        }
-    }
-}
+mod tests;

@@ -5,17 +5,21 @@ mod machines;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::escape::html;
-use crate::expression::{Expression, Operator};
-use crate::format;
-use crate::plan::{Claim as PlannedClaim, Experiment, Part, Plan};
-use crate::published::{Kind, Publication};
-use crate::quantities::Asked;
-use crate::quantity::{Measured, Missing, Quantity, Unit, evaluate_published};
-use crate::render::{self, Form};
+use crate::book::claim::{Claim as PlannedClaim, Part};
+use crate::book::experiment::Experiment;
+use crate::book::expression::{Expression, Operator};
+use crate::book::plan::Plan;
+use crate::book::published::{Kind, Publication};
+use crate::book::quantities::Asked;
+use crate::book::unit::Unit;
+use crate::book::verdict::Verdict;
+use crate::compute::judging::{Expectation, NoEffect, verdict, worst};
+use crate::compute::quantity::{Measured, Missing, Quantity, evaluate_published};
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
 use crate::statistics::Estimate;
-use crate::verdict::{Expectation, NoEffect, Verdict, verdict, worst};
-use crate::view::View;
 
 /// A claim and its verdict
 #[derive(Args)]

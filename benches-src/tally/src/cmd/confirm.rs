@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::Args;
 
+use crate::book::plan::{Plan, Plans};
 use crate::cmd::claim::Claim;
 use crate::cmd::measure::Measure;
-use crate::plan::{Plan, Plans};
+use crate::print::render::Form;
+use crate::print::view::View;
 use crate::project::Project;
 use crate::record::Effort;
-use crate::render::Form;
-use crate::view::View;
 
 /// How experiments begin that tools take part in. They are full only: the tools are not everybody's.
 const EXPERIMENT: &str = "confirm";

@@ -10,12 +10,14 @@ use clap::Args;
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
-use crate::machine::{Facts, private_names, without_folders};
-use crate::plan::{Experiment, Plan, Plans};
+use crate::book::experiment::Experiment;
+use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
+use crate::record::machine::Facts;
+use crate::record::private::{private_names, without_folders};
+use crate::record::sources::Current;
 use crate::record::{Effort, FORMAT, Record};
 use crate::say;
-use crate::sources::Current;
 
 /// Copy local results to data/machines, without anything private
 #[derive(Args)]

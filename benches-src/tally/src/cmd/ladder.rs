@@ -4,19 +4,19 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::charts::{self, Request};
+use crate::book::quantities::Asked;
 use crate::cmd::takeaway::said;
-use crate::downloads;
-use crate::escape::html;
-use crate::format;
+use crate::compute::quantity::{Measured, Missing, Quantity};
+use crate::print::charts::{self, Request};
+use crate::print::downloads;
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::takeaways::Rung;
+use crate::print::view::View;
 use crate::project::Machine;
-use crate::quantities::Asked;
-use crate::quantity::{Measured, Missing, Quantity};
-use crate::render::{self, Form};
+use crate::record::sources::Freshness;
 use crate::say;
-use crate::sources::Freshness;
-use crate::takeaways::Rung;
-use crate::view::View;
 
 /// A thread's cost over a task's, from holding one to answering a request
 #[derive(Args)]
@@ -154,7 +154,9 @@ const NAME: &str = "ladder";
 
 fn request(view: &View, rows: &[Value], spoken: String) -> Result<Request> {
     let title = "What a thread costs over what a task costs";
-    let description = format!("{spoken} The table below it has every number.");
+    let own = rows.iter().filter(|row| row["who"] == "here");
+    let each: Vec<String> = own.map(|row| format!("{}: {}", words_of(row, "row"), words_of(row, "said"))).collect();
+    let description = format!("{spoken} {}. The table below it has every number.", each.join("; "));
     let specification = |name: &str| -> Result<Value> {
         let mut specification = charts::specification(&view.project, name, rows, &[])?;
         specification["description"] = format!("{title}. {description}").into();
@@ -162,6 +164,10 @@ fn request(view: &View, rows: &[Value], spoken: String) -> Result<Request> {
     };
     let (wide, narrow) = (specification(NAME)?, specification(&format!("{NAME}-narrow"))?);
     Ok(Request { prefix: NAME.to_owned(), title: title.to_owned(), description, wide, narrow })
+}
+
+fn words_of<'a>(row: &'a Value, field: &str) -> &'a str {
+    row[field].as_str().unwrap_or_default()
 }
 
 /// Every number, one unfolding away, with where it comes from.

@@ -4,14 +4,16 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::json;
 
-use crate::escape::html;
-use crate::expression::Expression;
-use crate::format;
-use crate::plan::{Experiment, Plan};
+use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
+use crate::book::plan::Plan;
+use crate::book::unit::Unit;
+use crate::compute::quantity::Measured;
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
 use crate::project::Machine;
-use crate::quantity::{Measured, Unit};
-use crate::render::{self, Form};
-use crate::view::View;
 
 /// The limits of a machine, what each implies, and how to raise it
 #[derive(Args)]

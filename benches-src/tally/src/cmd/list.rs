@@ -5,15 +5,16 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::escape::html;
-use crate::machine::Facts;
-use crate::plan::{Experiment, Plan};
+use crate::book::experiment::Experiment;
+use crate::book::plan::Plan;
+use crate::compute::quantity::Missing;
+use crate::print::escape::html;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
 use crate::project::{Machine, Project};
-use crate::quantity::Missing;
+use crate::record::machine::Facts;
+use crate::record::sources::Freshness;
 use crate::record::{self, Header, Record};
-use crate::render::{self, Form};
-use crate::sources::Freshness;
-use crate::view::View;
 
 /// What there is, and in which state
 #[derive(Args)]

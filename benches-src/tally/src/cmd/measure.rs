@@ -12,16 +12,18 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::RngExt;
 
-use crate::counted;
-use crate::machine::{Facts, State};
-use crate::plan::{Experiment, Plan, Plans};
-use crate::programs::{self, LinkOrders};
+use crate::book::experiment::Experiment;
+use crate::book::plan::{Plan, Plans};
+use crate::measure::counted;
+use crate::measure::interrupted::Interrupted;
+use crate::measure::programs::{self, LinkOrders};
+use crate::measure::session::{PROGRAMS_PATH, Session, time_left};
+use crate::print::render::Form;
 use crate::project::{Machine, Project};
+use crate::record::machine::{Facts, State};
+use crate::record::sources::{Current, Freshness, Sources};
 use crate::record::{Effort, FORMAT, Header, Placed, Record, put_aside};
-use crate::render::Form;
 use crate::say;
-use crate::session::{Interrupted, PROGRAMS_PATH, Session, time_left};
-use crate::sources::{Current, Freshness, Sources};
 
 /// Measure what is stale, or what is named
 #[derive(Args)]
@@ -300,8 +302,8 @@ fn ending(record: &Record, started: Instant) -> String {
     let headline = match end.headline_half_width {
         Some(width) if end.target > 0.0 => format!(
             ", headline ±{} (target ±{}{})",
-            crate::format::percent(width),
-            crate::format::percent(end.target),
+            crate::print::format::percent(width),
+            crate::print::format::percent(end.target),
             if end.doubled { ", rounds were doubled" } else { "" }
         ),
         _ => String::new(),

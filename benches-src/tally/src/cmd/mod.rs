@@ -10,7 +10,6 @@ pub mod ladder;
 pub mod limits;
 pub mod list;
 pub mod measure;
-pub mod preprocess;
 pub mod score;
 pub mod spin;
 pub mod stream;

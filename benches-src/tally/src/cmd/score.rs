@@ -3,10 +3,10 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::book::verdict::Verdict;
 use crate::cmd::claim::{is_published, verdict_of};
-use crate::render::Form;
-use crate::verdict::Verdict;
-use crate::view::View;
+use crate::print::render::Form;
+use crate::print::view::View;
 
 /// How many claims hold on this machine
 #[derive(Args)]

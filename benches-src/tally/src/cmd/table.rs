@@ -3,20 +3,22 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cell::Cell;
-use crate::downloads;
-use crate::escape::html;
-use crate::expression::Expression;
-use crate::format::{self, Scale, Shown};
-use crate::frame::{Frame, Inside, LEAST, OVER_ROUNDS, planned_cells, without_number};
-use crate::measure::{COUNTERS, counter_named};
-use crate::measures::{Measures, scale_of};
-use crate::plan::Experiment;
-use crate::published::{Figure, Publication};
-use crate::quantity::{Measured, Missing, Quantity, Unit, is_time};
-use crate::record::{Lost, Record};
-use crate::render::{self, Form};
-use crate::view::View;
+use crate::book::cell::Cell;
+use crate::book::experiment::Experiment;
+use crate::book::measure::counter_named;
+use crate::book::published::{Figure, Publication};
+use crate::book::unit::Unit;
+use crate::compute::quantity::{Measured, Missing, Quantity};
+use crate::compute::series::is_time;
+use crate::print::downloads;
+use crate::print::escape::html;
+use crate::print::format::{self, Scale, Shown};
+use crate::print::frame::{Frame, Inside, LEAST, OVER_ROUNDS, without_number};
+use crate::print::measures::{Measures, scale_of};
+use crate::print::render::{self, Form};
+use crate::print::rows::{Column, Row, beside_the_time};
+use crate::print::view::View;
+use crate::record::Record;
 
 /// Everything that an experiment measured
 #[derive(Args)]
@@ -64,91 +66,6 @@ fn without_record(missing: &Missing, experiment: &Experiment, form: Form) -> Str
         // The anchor is there though the table is not, so that no link to it is dead.
         Form::Page => format!("<div id=\"{}\">\n{shown}</div>\n", experiment.name),
         Form::Text | Form::Json => shown,
-    }
-}
-
-/// A cell with everything that its row says.
-pub struct Row {
-    /// The cell.
-    pub cell: Cell,
-    /// Its time per operation, or what its experiment measures instead.
-    pub main: Measured,
-    /// The same beyond its baseline's, where it has one.
-    pub beyond: Option<Measured>,
-    /// What stands beside the time: counters, or quantiles of single laps.
-    pub counters: Vec<Measured>,
-    /// Its processes that failed, if any did.
-    pub lost: Option<Lost>,
-}
-
-/// A measure and the head of its column.
-type Column = (&'static str, &'static str);
-
-/// The same where single laps were timed.
-const QUANTILES: &[Column] = &[
-    ("quantile_0.5", "half of the laps within"),
-    ("quantile_0.9", "90 % within"),
-    ("quantile_0.99", "99 % within"),
-    ("quantile_0.999", "99.9 % within"),
-    ("voluntary_switches", "voluntary switches"),
-];
-
-fn beside_the_time(experiment: &Experiment) -> Vec<Column> {
-    match experiment.is_timed() {
-        false => Vec::new(),
-        true if experiment.histogram_laps.is_some() => QUANTILES.to_vec(),
-        true => COUNTERS.map(|counter| (counter.name, counter.head)).to_vec(),
-    }
-}
-
-impl Row {
-    /// Every cell of a record, and those that only a full run would have measured.
-    pub fn all(experiment: &Experiment, record: &Record) -> Result<Vec<Self>> {
-        planned_cells(experiment)?.iter().map(|cell| Self::of(experiment, record, cell)).collect()
-    }
-
-    /// All its numbers, in the order of their columns.
-    fn numbers(&self) -> Vec<Option<&Measured>> {
-        [Some(&self.main), self.beyond.as_ref()].into_iter().chain(self.counters.iter().map(Some)).collect()
-    }
-
-    fn is_full_only(&self) -> bool {
-        self.main.as_ref().is_err_and(|missing| missing.word == "full only")
-    }
-
-    fn of(experiment: &Experiment, record: &Record, cell: &Cell) -> Result<Self> {
-        let evaluate = |text: &str| record.evaluate(&Expression::parse(text)?);
-        let measure = experiment.main_measure();
-        let baseline = experiment.group(&cell.program).and_then(|group| group.beyond.as_ref());
-        let beyond = baseline.map(|program| {
-            let shared = Cell { program: program.clone(), ..cell.clone() };
-            let known: Vec<Cell> = experiment.full_cells()?;
-            // The baseline has only the parameters that it understands.
-            let same = |condition: &Option<String>| {
-                known.iter().find(|other| {
-                    let agrees = |(name, value)| shared.parameters.get(name) == Some(value);
-                    other.program == *program
-                        && other.placement == cell.placement
-                        && other.condition == *condition
-                        && other.parameters.iter().all(agrees)
-                })
-            };
-            // A baseline that is not run under the cell's condition stands for it without any.
-            match same(&cell.condition).or_else(|| same(&None)) {
-                Some(other) => evaluate(&format!("{cell}.{measure} - {other}.{measure}")),
-                None => Ok(Err(Missing::new("not measured", format!("the plan has no {shared}")))),
-            }
-        });
-        Ok(Self {
-            main: evaluate(&format!("{cell}.{measure}"))?,
-            beyond: beyond.transpose()?,
-            counters: beside_the_time(experiment)
-                .iter()
-                .map(|(name, _)| evaluate(&format!("{cell}.{name}")))
-                .collect::<Result<_>>()?,
-            lost: record.lost_of(cell),
-            cell: cell.clone(),
-        })
     }
 }
 

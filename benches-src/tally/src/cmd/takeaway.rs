@@ -3,10 +3,10 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::quantity::Missing;
-use crate::render::{self, Form};
-use crate::takeaways::{self, Case};
-use crate::view::View;
+use crate::compute::quantity::Missing;
+use crate::print::render::{self, Form};
+use crate::print::takeaways::{self, Case};
+use crate::print::view::View;
 
 /// A finding, in the sentence that the data choose
 #[derive(Args)]

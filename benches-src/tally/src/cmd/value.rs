@@ -3,12 +3,12 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::cell::PLACEMENTS;
-use crate::expression::{Expression, Operator};
-use crate::plan::Plans;
-use crate::quantities::Asked;
-use crate::render::{self, Form};
-use crate::view::View;
+use crate::book::cell::PLACEMENTS;
+use crate::book::expression::{Expression, Operator};
+use crate::book::plan::Plans;
+use crate::book::quantities::Asked;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
 
 /// One number with its unit and interval
 #[derive(Args)]

@@ -4,10 +4,10 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::cmd::takeaway::said;
-use crate::escape::html;
-use crate::render::{self, Form};
-use crate::takeaways;
-use crate::view::View;
+use crate::print::escape::html;
+use crate::print::render::{self, Form};
+use crate::print::takeaways;
+use crate::print::view::View;
 
 /// Which to use for what, by this machine's numbers
 #[derive(Args)]

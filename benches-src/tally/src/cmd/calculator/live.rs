@@ -4,10 +4,10 @@ use anyhow::{Context, Result};
 use serde_json::{Value as Json, json};
 
 use super::{Printer, QUESTION, unit};
-use crate::calculator::{At, Case, Panel, Setting, Who};
-use crate::charts;
-use crate::downloads;
-use crate::expression::Expression;
+use crate::book::expression::Expression;
+use crate::print::calculator::{At, Case, Panel, Setting, Who};
+use crate::print::charts;
+use crate::print::downloads;
 
 impl Printer<'_> {
     /// What to set in the live view, so that it shows a case.

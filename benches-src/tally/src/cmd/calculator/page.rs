@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 use super::{Line, Printer, QUESTION, plural, shown, unit, worded};
-use crate::calculator::{Answer, At, Kept, Output, Value, Who};
-use crate::downloads;
-use crate::escape::{html, identifier};
-use crate::quantity::{Missing, Unit};
+use crate::book::unit::Unit;
+use crate::compute::quantity::Missing;
+use crate::print::calculator::{Answer, At, Kept, Output, Value, Who};
+use crate::print::downloads;
+use crate::print::escape::{html, identifier};
+use crate::print::render;
 use crate::record::{self, Header};
-use crate::render;
 use crate::statistics::Estimate;
 
 impl Printer<'_> {

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 
 use super::{Judged, JudgedPart, claim_link, sentence};
-use crate::escape::html;
-use crate::format;
-use crate::plan::{Claim, Plan};
-use crate::render::{self, Form};
-use crate::sources::Freshness;
-use crate::verdict::Verdict;
-use crate::view::View;
+use crate::book::claim::Claim;
+use crate::book::plan::Plan;
+use crate::book::verdict::Verdict;
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
+use crate::record::sources::Freshness;
 
 /// A claim, and what it comes to on each machine, in the order of the views.
 struct Row<'a> {

@@ -1,0 +1,67 @@
+//! What is counted exactly, instead of being timed.
+
+use serde::{Deserialize, Serialize};
+
+/// What an experiment counts instead of timing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    /// System calls of each kind per operation, under strace: `calls` and `calls_<name>` in expressions.
+    SystemCalls,
+    /// Instructions in user space per operation, under callgrind: `instructions`, and of these `instructions_atomic` and
+    /// `instructions_entering_malloc`.
+    Instructions,
+}
+
+impl Count {
+    /// Both.
+    pub const EVERY: [Self; 2] = [Self::SystemCalls, Self::Instructions];
+
+    /// What expressions call the count of all.
+    pub fn all(self) -> &'static str {
+        match self {
+            Count::SystemCalls => "calls",
+            Count::Instructions => "instructions",
+        }
+    }
+
+    /// What expressions put before the name of a kind.
+    pub fn of_a_kind(self) -> &'static str {
+        match self {
+            Count::SystemCalls => "calls_",
+            Count::Instructions => "instructions_",
+        }
+    }
+
+    /// What is counted where a measure has this name.
+    pub fn named(measure: &str) -> Option<Self> {
+        Self::EVERY.into_iter().find(|count| measure == count.all() || measure.starts_with(count.of_a_kind()))
+    }
+
+    /// What is counted, and by what.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Count::SystemCalls => ("System calls", "strace"),
+            Count::Instructions => ("Instructions in user space", "valgrind's callgrind"),
+        }
+    }
+
+    /// The laps of the shorter and of the longer run.
+    pub fn laps(self) -> [u64; 2] {
+        match self {
+            Count::SystemCalls => [10, 60],
+            Count::Instructions => [100, 1100],
+        }
+    }
+
+    /// The tool that counts it.
+    pub fn command(self) -> &'static str {
+        match self {
+            Count::SystemCalls => "strace",
+            Count::Instructions => "valgrind",
+        }
+    }
+}
+
+/// The kinds of instructions that are told apart.
+pub const KINDS: [&str; 2] = ["atomic", "entering_malloc"];

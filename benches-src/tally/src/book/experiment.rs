@@ -1,0 +1,367 @@
+//! Experiments: the cells that answer one question together, and everything that decides which numbers come out.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::cell::{CONDITIONS, Cell, PLACEMENTS, TWIN};
+use super::count::Count;
+use super::expression::{Expression, Selector};
+use super::measure;
+
+/// The cells that answer one question together.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The record's file name, and what directives call it.
+    pub name: String,
+    /// What it asks.
+    pub question: String,
+    /// What was expected before it was run.
+    pub prediction: String,
+    /// The operation, as a word that can follow "per".
+    pub per: String,
+    /// The ratio whose interval decides whether the rounds are doubled. Only an experiment that times nothing may have none, and
+    /// its rounds are never doubled.
+    #[serde(default)]
+    pub headline: Option<String>,
+    /// The cells that are run twice in every round: the A/A pairs. Only an experiment that times nothing may have none.
+    #[serde(default)]
+    pub twins: Vec<String>,
+    /// What is counted, where time is not the point: `count = "system-calls"` or `"instructions"`.
+    #[serde(default)]
+    pub count: Option<Count>,
+    /// The laps of the shorter and of the longer run of which the count is the difference, where a lap is long.
+    #[serde(default)]
+    pub counted_laps: Option<[u64; 2]>,
+    /// What its programs report instead of times, in the order of the table's columns; figures show the first.
+    #[serde(default)]
+    pub measures: Vec<String>,
+    /// What they report besides, which has no column of its own.
+    #[serde(default)]
+    pub further_measures: Vec<String>,
+    /// Whether it pushes the machine to a limit, and is measured only where somebody asks for that.
+    #[serde(default)]
+    pub push: bool,
+    /// Whether a full run links the programs anew for each round, with their functions in another order: where they are compared to
+    /// the nanosecond, where their code lies decides as well.
+    #[serde(default)]
+    pub relinked: bool,
+    /// A full run gives it all rounds, even where they take so long that another experiment's would end sooner.
+    #[serde(default)]
+    pub all_rounds: bool,
+    /// A program that takes longer than this is killed and counted as failed.
+    #[serde(default = "default_limit_seconds")]
+    pub limit_seconds: u64,
+    /// Laps that every process times one by one, where their distribution is the point.
+    #[serde(default)]
+    pub histogram_laps: Option<u64>,
+    /// The takeaway under each of its figures, by shape, with quantities in braces.
+    #[serde(default)]
+    pub captions: BTreeMap<String, String>,
+    /// What must be known of the numbers in its table, besides their units.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Programs with their grids.
+    pub cells: Vec<CellGroup>,
+    /// What quantities are made of, where the experiment takes some apart.
+    #[serde(default)]
+    pub parts: Vec<Parts>,
+}
+
+/// A quantity taken apart. What the parts leave over is shown as unexplained.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parts {
+    /// What is taken apart, in a word or two; needed where there is more than one.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What they are to add up to.
+    pub whole: String,
+    /// Each with a few words and its quantity, in the whole's unit.
+    pub of: Vec<PartOfWhole>,
+}
+
+/// A summand.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartOfWhole {
+    /// A few words.
+    pub name: String,
+    /// How much of the whole it is.
+    pub quantity: String,
+}
+
+fn default_limit_seconds() -> u64 {
+    60
+}
+
+/// A program and the grid on which it is run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellGroup {
+    /// A file of the chapter's `src/bin`.
+    pub program: String,
+    /// Which colour it has in every figure.
+    pub kind: Kind,
+    /// The program that does the same input and output without any switch.
+    #[serde(default)]
+    pub beyond: Option<String>,
+    /// The grid of a quick run. Absent where only a full run measures it.
+    #[serde(default)]
+    pub quick: Option<Grid>,
+    /// The grid of a full run, where it is larger.
+    #[serde(default)]
+    pub full: Option<Grid>,
+}
+
+/// What a program stands for in figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A kernel thread.
+    Thread,
+    /// A task of a runtime.
+    Task,
+    /// A task of our own executor.
+    Executor,
+    /// What is measured to be subtracted.
+    Baseline,
+    /// A stackful coroutine.
+    Coroutine,
+}
+
+/// Placements, conditions and parameter values, of which every combination is a cell.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Grid {
+    placement: Vec<String>,
+    /// What is changed around the program: `condition = ["none", "spinners"]`. Left out, it is `["none"]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    condition: Vec<String>,
+    #[serde(flatten)]
+    parameters: BTreeMap<String, Vec<Value>>,
+}
+
+impl Parts {
+    pub(super) fn quantities(&self) -> impl Iterator<Item = &str> {
+        [self.whole.as_str()].into_iter().chain(self.of.iter().map(|part| part.quantity.as_str()))
+    }
+
+    /// What these leave of the whole, as an expression.
+    pub fn without(&self, explained: &[&str]) -> String {
+        let subtract: String = explained.iter().map(|quantity| format!(" - ({quantity})")).collect();
+        format!("{}{subtract}", self.whole)
+    }
+}
+
+/// How a grid says that nothing is changed around the program.
+const NO_CONDITION: &str = "none";
+
+impl Grid {
+    fn cells(&self, program: &str) -> Vec<Cell> {
+        let mut settings = vec![BTreeMap::new()];
+        for (name, values) in &self.parameters {
+            let extend = |setting: &BTreeMap<String, Value>| {
+                let with = |value: &Value| {
+                    let mut setting = setting.clone();
+                    setting.insert(name.clone(), value.clone());
+                    setting
+                };
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            settings = settings.iter().flat_map(extend).collect();
+        }
+        let mut cells = Vec::new();
+        for parameters in &settings {
+            for placement in &self.placement {
+                cells.extend(self.conditions().into_iter().map(|condition| Cell {
+                    program: program.to_owned(),
+                    parameters: parameters.clone(),
+                    placement: placement.clone(),
+                    condition,
+                }));
+            }
+        }
+        cells
+    }
+
+    fn conditions(&self) -> Vec<Option<String>> {
+        if self.condition.is_empty() {
+            return vec![None];
+        }
+        self.condition.iter().map(|word| (word != NO_CONDITION).then(|| word.clone())).collect()
+    }
+
+    pub(super) fn check(&self, program: &str) -> Result<()> {
+        let known = |what: &str, words: &[String], known: &[&str]| -> Result<()> {
+            for word in words {
+                let list = known.join(", ");
+                ensure!(known.contains(&word.as_str()), "unknown {what} {word:?} of {program}; there are: {list}");
+            }
+            Ok(())
+        };
+        known("placement", &self.placement, &PLACEMENTS)?;
+        known("condition", &self.condition, &[&[NO_CONDITION][..], &CONDITIONS].concat())
+    }
+}
+
+impl Experiment {
+    /// Every cell that a quick run measures, twins included.
+    pub fn quick_cells(&self) -> Result<Vec<Cell>> {
+        let grid = |group: &CellGroup| group.quick.as_ref().map(|grid| grid.cells(&group.program));
+        let quick: Vec<Cell> = self.cells.iter().filter_map(grid).flatten().collect();
+        let twins = self.twins()?.into_iter().filter(|twin| quick.iter().any(|cell| cell.twin() == *twin));
+        Ok([quick.clone(), twins.collect()].concat())
+    }
+
+    /// Every cell that a full run measures, twins included.
+    pub fn full_cells(&self) -> Result<Vec<Cell>> {
+        Ok([self.single_cells(), self.twins()?].concat())
+    }
+
+    fn single_cells(&self) -> Vec<Cell> {
+        let grid = |group: &CellGroup| Some(group.full.as_ref().or(group.quick.as_ref())?.cells(&group.program));
+        self.cells.iter().filter_map(grid).flatten().collect()
+    }
+
+    fn twins(&self) -> Result<Vec<Cell>> {
+        let cells = self.single_cells();
+        let twin = |text: &String| {
+            let Expression::Leaf(selector) = Expression::parse(text)? else {
+                bail!("a twin is one cell, not {text:?}");
+            };
+            let found = select(&cells, &selector)?;
+            ensure!(found.condition.is_none(), "{found} cannot have a twin, since it has a condition already");
+            Ok(found.twin())
+        };
+        self.twins.iter().map(twin).collect()
+    }
+
+    pub(super) fn check_what_it_measures(&self) -> Result<()> {
+        if self.is_timed() {
+            ensure!(
+                self.headline.is_some(),
+                "it has no headline, and only an experiment that times nothing may have none"
+            );
+            ensure!(!self.twins.is_empty(), "it has no twins, and only an experiment that times nothing may have none");
+        } else {
+            ensure!(self.histogram_laps.is_none(), "it times nothing, so it has no histogram_laps");
+            ensure!(self.count.is_none() || self.measures.is_empty(), "what it counts are its only measures");
+            ensure!(!self.relinked, "it times nothing, so it need not be relinked");
+        }
+        let Some(headline) = &self.headline else { return Ok(()) };
+        self.answers(&Expression::parse(headline)?).context("in the headline")
+    }
+
+    /// Whether its programs time what they do.
+    pub fn is_timed(&self) -> bool {
+        self.count.is_none() && self.measures.is_empty()
+    }
+
+    /// What a number of it is, where nothing else is said.
+    pub fn main_measure(&self) -> &str {
+        match self.count {
+            Some(count) => count.all(),
+            None => self.measures.first().map_or("elapsed", String::as_str),
+        }
+    }
+
+    /// Whether a quick run measures nothing of it.
+    pub fn is_full_only(&self) -> bool {
+        self.cells.iter().all(|group| group.quick.is_none())
+    }
+
+    /// The command that measures it.
+    pub fn command(&self) -> String {
+        let push = if self.push { " --push-limits" } else { "" };
+        let full = if self.is_full_only() { " --effort full" } else { "" };
+        format!("cargo tally measure {}{full}{push}", self.name)
+    }
+
+    /// The group that a program belongs to.
+    pub fn group(&self, program: &str) -> Option<&CellGroup> {
+        self.cells.iter().find(|group| group.program == program)
+    }
+
+    /// The programs it runs.
+    pub fn programs(&self) -> Vec<&str> {
+        self.cells.iter().map(|group| group.program.as_str()).collect()
+    }
+
+    /// What decides which numbers come out, and so what a record must agree with: not the words around it.
+    pub fn measured_part(&self) -> Value {
+        let grids =
+            |group: &CellGroup| serde_json::json!({"program": group.program, "quick": group.quick, "full": group.full});
+        let mut part = serde_json::json!({
+            "cells": self.cells.iter().map(grids).collect::<Vec<_>>(),
+            "headline": self.headline,
+            "twins": self.twins,
+            "limit_seconds": self.limit_seconds,
+            "histogram_laps": self.histogram_laps,
+        });
+        // Only where there is one, so that the hashes of all other experiments stay what they were.
+        if let Some(count) = self.count {
+            part["count"] = serde_json::json!(count);
+        }
+        if let Some(laps) = self.counted_laps {
+            part["counted_laps"] = serde_json::json!(laps);
+        }
+        if self.relinked {
+            part["relinked"] = true.into();
+        }
+        part
+    }
+
+    /// The laps of the shorter and of the longer run, where it counts this.
+    pub fn laps_of(&self, count: Count) -> [u64; 2] {
+        self.counted_laps.unwrap_or(count.laps())
+    }
+
+    /// Whether it has every cell of an expression, and measures what the expression asks of them.
+    pub fn answers(&self, expression: &Expression) -> Result<()> {
+        let cells = self.full_cells()?;
+        for leaf in expression.leaves() {
+            select(&cells, leaf)?;
+            measure::check(&leaf.measure, self)?;
+        }
+        Ok(())
+    }
+
+    /// Whether it runs every program of an expression.
+    pub fn has_programs_of(&self, expression: &Expression) -> bool {
+        expression.leaves().into_iter().all(|leaf| self.group(&leaf.name).is_some())
+    }
+}
+
+/// The one cell that a selector means.
+pub fn select<'a>(cells: &'a [Cell], selector: &Selector) -> Result<&'a Cell> {
+    let found = matching(cells, selector);
+    let list = |cells: Vec<&Cell>| cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match found[..] {
+        [one] => Ok(one),
+        [] => bail!(
+            "there is no cell {selector}; there are: {}",
+            list(cells.iter().filter(|cell| cell.program == selector.name).collect())
+        ),
+        _ => bail!("{selector} could mean any of: {}", list(found)),
+    }
+}
+
+/// All cells that a selector could mean. One that names no condition means those without any, wherever there are such.
+pub fn matching<'a>(cells: &'a [Cell], selector: &Selector) -> Vec<&'a Cell> {
+    let matches = |cell: &&Cell| {
+        let wanted = |(name, value): &(Option<String>, String)| match name {
+            Some(name) => cell.parameters.get(name).is_some_and(|own| crate::book::cell::plain(own) == *value),
+            None => cell.placement == *value || cell.condition.as_deref() == Some(value),
+        };
+        let twin_asked_for = selector.conditions.iter().any(|(_, word)| word == TWIN);
+        cell.program == selector.name && cell.is_twin() == twin_asked_for && selector.conditions.iter().all(wanted)
+    };
+    let mut found: Vec<&Cell> = cells.iter().filter(matches).collect();
+    if selector.condition().is_none() && found.iter().any(|cell| cell.condition.is_none()) {
+        found.retain(|cell| cell.condition.is_none());
+    }
+    found
+}

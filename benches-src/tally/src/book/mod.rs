@@ -1,0 +1,16 @@
+//! What was asked: programs, experiments and their cells, expressions, quantities, claims, published figures, directives.
+
+pub mod cell;
+pub mod claim;
+pub mod count;
+pub mod directive;
+pub mod experiment;
+pub mod expression;
+pub mod measure;
+pub mod neighbour;
+pub mod plan;
+pub mod published;
+pub mod quantities;
+pub mod reading;
+pub mod unit;
+pub mod verdict;

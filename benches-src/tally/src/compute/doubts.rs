@@ -1,0 +1,86 @@
+//! What a session says against its own numbers.
+
+use std::collections::BTreeMap;
+
+use observation::Window;
+
+use crate::measure::core_to_core::APART_NS;
+use crate::record::{Record, Run};
+
+impl Record {
+    /// What the programs themselves distrusted, with how many of the processes said so, and what the session as a whole says against its numbers.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut counts = BTreeMap::<&str, usize>::new();
+        for doubt in self.runs.iter().filter_map(|run| run.observation.as_ref()).flat_map(|seen| &seen.doubts) {
+            // What stands before the colon says which doubt it is.
+            let kind = doubt.split(':').next().unwrap_or(doubt);
+            *counts.entry(kind).or_default() += 1;
+        }
+        let say = |(doubt, count): (&str, usize)| format!("{doubt}: in {count} of {} processes", self.runs.len());
+        let of_session = [self.doubt_of_moving(), self.doubt_of_stops(), self.doubt_of_interruptions()];
+        counts.into_iter().map(say).chain(of_session.into_iter().flatten()).collect()
+    }
+
+    /// Said where processes stood still: a sample, or a whole process, took seconds longer than others of its kind.
+    fn doubt_of_stops(&self) -> Option<String> {
+        let mut took: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for run in &self.runs {
+            took.entry(run.cell).or_default().extend(run.took_ms.map(|ms| ms as f64));
+        }
+        let stopped = |run: &&Run| {
+            let whole = run.took_ms.is_some_and(|ms| stands_out(ms as f64, &took[&run.cell], STOPPED_MS));
+            whole || run.observation.as_ref().is_some_and(|seen| a_sample_stands_out(&seen.samples))
+        };
+        let stopped = self.runs.iter().filter(stopped).count();
+        (stopped > 0).then(|| {
+            format!(
+                "processes stood still for seconds, stopped by somebody or by the host: {stopped} of {}",
+                self.runs.len()
+            )
+        })
+    }
+
+    /// Said where the session was interrupted and gone on with.
+    fn doubt_of_interruptions(&self) -> Option<String> {
+        let times = self.resumed().count();
+        let last = self.resumed().last()?;
+        let load = last.load.map_or("an unknown load average".to_owned(), |load| format!("a load average of {load}"));
+        let often = if times == 1 { "once".to_owned() } else { format!("{times} times, the last time") };
+        Some(format!(
+            "the session was begun at {}, interrupted, and gone on with {often} at {}, at {load}: its rounds are not of one piece",
+            self.header.before.time, last.time
+        ))
+    }
+
+    /// Said where the first two CPUs shared a cache at times and at others did not.
+    fn doubt_of_moving(&self) -> Option<String> {
+        let known: Vec<u64> = self.runs.iter().filter_map(|run| run.core_to_core_ns).collect();
+        let apart = known.iter().filter(|ns| **ns >= APART_NS).count();
+        let moved = 0 < apart && apart < known.len();
+        moved.then(|| {
+            format!(
+                "the host ran the first two CPUs now on cores that share a cache and now on others, which took {} ns or more to pass a \
+                 line of memory on: before {apart} of {} processes",
+                APART_NS,
+                known.len()
+            )
+        })
+    }
+}
+
+/// A pause that nothing in this book makes by itself.
+const STOPPED_MS: f64 = 2500.0;
+
+/// Whether one value lies above others by so much, and by three times as much as separates their quarters.
+fn stands_out(value: f64, all: &[f64], by: f64) -> bool {
+    let mut sorted = all.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: usize| sorted[(share * sorted.len() / 4).min(sorted.len() - 1)];
+    sorted.len() > 2 && value > at(2) + by + 3.0 * (at(3) - at(1))
+}
+
+/// Whether a sample took seconds longer than its operations did in the others.
+fn a_sample_stands_out(samples: &[Window]) -> bool {
+    let each: Vec<f64> = samples.iter().map(|s| s.elapsed_ns as f64 / s.operations as f64).collect();
+    samples.iter().zip(&each).any(|(sample, own)| stands_out(*own, &each, STOPPED_MS * 1e6 / sample.operations as f64))
+}

@@ -1,0 +1,270 @@
+//! Numbers with unit and interval, computed from one record when they are printed.
+//!
+//! An expression is evaluated within each round, where its cells ran side by side; the median and the interval are those
+//! of the rounds' values. So a ratio is paired, and a drift of the whole machine cancels out.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use anyhow::{Result, bail};
+use observation::Observation;
+
+use super::series::{nanoseconds_per_operation, per_round};
+use crate::book::cell::Cell;
+use crate::book::experiment::matching;
+use crate::book::expression::{Expression, Operator, Selector};
+use crate::book::published::Published;
+use crate::book::reading;
+use crate::book::unit::{Unit, unit_of};
+use crate::compute::ledger;
+use crate::record::{Effort, Lost, Record, Run};
+use crate::statistics::{self, Estimate};
+
+/// A number with its unit and interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantity {
+    /// The unit.
+    pub unit: Unit,
+    /// Median, interval and rounds.
+    pub estimate: Estimate,
+    /// Differences below this are no differences, by the experiment's A/A pairs: 0 where it has none, since it counts exactly; nothing
+    /// where they ran in too few rounds to tell.
+    pub floor: Option<f64>,
+}
+
+/// Why there is no number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Missing {
+    /// A short word for a box: `not measured`, `unavailable`, `failed`, `full only`, `older plan`, `test run`.
+    pub word: &'static str,
+    /// The reason, and where there is one the cure.
+    pub reason: String,
+}
+
+impl Missing {
+    /// So named, for this reason.
+    pub fn new(word: &'static str, reason: impl Into<String>) -> Self {
+        Self { word, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}: {}", self.word, self.reason)
+    }
+}
+
+/// A quantity or why there is none. Errors of directives are neither: they fail the build.
+pub type Measured = Result<Quantity, Missing>;
+
+/// One value per round, or one that holds in all of them.
+#[derive(Clone)]
+pub(super) struct Series {
+    pub(super) unit: Unit,
+    pub(super) values: Values,
+    /// How much of the noise floor each value carries, in the value's own unit; nothing where that is not known.
+    pub(super) floor: Option<f64>,
+}
+
+impl Series {
+    fn relative_floor(&self) -> Option<f64> {
+        self.floor.map(|floor| if floor == 0.0 { 0.0 } else { floor / middle(&self.values).abs() })
+    }
+}
+
+#[derive(Clone)]
+pub(super) enum Values {
+    Constant(f64),
+    Rounds(Vec<f64>),
+}
+
+impl Record {
+    /// Evaluates an expression. The outer error is a mistake in the expression, the inner one a number that is missing.
+    pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
+        if self.header.effort == Effort::Test {
+            return Ok(Err(Missing::new("test run", "a test run's figures are no results")));
+        }
+        self.evaluate_any_effort(expression)
+    }
+
+    /// The same without regard to effort, for what decides about rounds and is never printed.
+    pub fn evaluate_any_effort(&self, expression: &Expression) -> Result<Measured> {
+        let rounds = match self.rounds_with(expression) {
+            Ok(rounds) => rounds,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        let series = self.series(expression, &rounds)?;
+        match series {
+            Ok(Series { values: Values::Constant(_), .. }) => bail!("{expression} measures nothing"),
+            Ok(Series { values: Values::Rounds(values), .. }) if !values.iter().all(|value| value.is_finite()) => {
+                Ok(Err(Missing::new("no ratio", format!("{expression} divides by 0"))))
+            }
+            Ok(Series { unit, values: Values::Rounds(values), floor }) => {
+                let estimate = match unit {
+                    Unit::Ratio if values.iter().all(|value| *value > 0.0) => statistics::estimate_ratio(&values),
+                    _ => statistics::estimate(&values),
+                };
+                let estimate = estimate.expect("rounds without any value were reported as missing");
+                Ok(Ok(Quantity { unit, estimate, floor }))
+            }
+            Err(missing) => Ok(Err(missing)),
+        }
+    }
+
+    /// The complete rounds in which every cell of the expression was measured.
+    fn rounds_with(&self, expression: &Expression) -> Result<Vec<Vec<&Run>>, Missing> {
+        let mut rounds: Vec<Vec<&Run>> = self.complete_rounds().into_iter().map(|(_, runs)| runs).collect();
+        for leaf in expression.leaves() {
+            let index = self.index(leaf)?;
+            let measured = |runs: &Vec<&Run>| runs[index].observation.as_ref().is_some_and(|seen| !is_empty(seen));
+            let before = rounds.len();
+            rounds.retain(measured);
+            if rounds.is_empty() {
+                return Err(self.why_not(index, before));
+            }
+        }
+        Ok(rounds)
+    }
+
+    /// The index of the cell that a selector means. Whether the plan has it at all is asked of the plan, before any record is opened: what
+    /// a record lacks, another effort would have measured, or a plan that has changed since.
+    fn index(&self, leaf: &Selector) -> Result<usize, Missing> {
+        let cells = &self.header.cells;
+        match matching(cells, leaf)[..] {
+            [one] => Ok(cells.iter().position(|own| own == one).expect("it is one of them")),
+            [] if self.header.effort != Effort::Full => {
+                Err(Missing::new("full only", "it is measured with effort = full"))
+            }
+            _ => Err(Missing::new("older plan", format!("the plan had no cell {leaf} when this was measured"))),
+        }
+    }
+
+    fn why_not(&self, index: usize, complete_rounds: usize) -> Missing {
+        let cell = &self.header.cells[index];
+        let runs = || self.runs.iter().rev().filter(|run| run.cell == index);
+        if let Some(failure) = runs().find_map(|run| run.failure.as_ref()) {
+            let last_lines = failure.last_lines.join(" / ");
+            return Missing::new("failed", format!("{cell}: {}. {last_lines}", failure.exit));
+        }
+        let unavailable = |run: &Run| run.observation.as_ref()?.unavailable.get("elapsed").cloned();
+        match runs().find_map(unavailable) {
+            Some(reason) => Missing::new("unavailable", format!("because {reason}")),
+            None => Missing::new("not measured", format!("{cell} has no sample in any of {complete_rounds} rounds")),
+        }
+    }
+
+    fn series(&self, expression: &Expression, rounds: &[Vec<&Run>]) -> Result<Result<Series, Missing>> {
+        let both = |a: &Expression, b: &Expression| -> Result<Result<(Series, Series), Missing>> {
+            match (self.series(a, rounds)?, self.series(b, rounds)?) {
+                (Ok(a), Ok(b)) => Ok(Ok((a, b))),
+                (Err(missing), _) | (_, Err(missing)) => Ok(Err(missing)),
+            }
+        };
+        Ok(match expression {
+            Expression::Number(number) => {
+                Ok(Series { unit: Unit::Ratio, values: Values::Constant(*number), floor: Some(0.0) })
+            }
+            Expression::Leaf(leaf) => {
+                let index = self.index(leaf).expect("cells that are missing were found out before");
+                let seen = rounds.iter().map(|runs| runs[index].observation.as_ref().expect("checked for every round"));
+                per_round(seen, &leaf.measure, self.floor_of(&leaf.measure))
+            }
+            Expression::Binary(a, operator, b) => match both(a, b)? {
+                Err(missing) => Err(missing),
+                Ok((a, b)) => {
+                    let Some(unit) = unit_of(a.unit, *operator, b.unit) else {
+                        bail!("{expression} has no unit: {:?} {operator:?} {:?}", a.unit, b.unit);
+                    };
+                    let values = combine(&a.values, &b.values, |a, b| operator.apply(a, b));
+                    let floor = match operator {
+                        Operator::Plus | Operator::Minus => a.floor.zip(b.floor).map(|(a, b)| a + b),
+                        Operator::Times | Operator::Over => {
+                            let relative = a.relative_floor().zip(b.relative_floor()).map(|(a, b)| a + b);
+                            relative.map(|share| if share == 0.0 { 0.0 } else { share * middle(&values).abs() })
+                        }
+                    };
+                    Ok(Series { unit, values, floor })
+                }
+            },
+        })
+    }
+
+    /// The noise floor that a measure carries: 0 where nothing was run twice.
+    fn floor_of(&self, measure: &str) -> Option<f64> {
+        if self.header.cells.iter().any(Cell::is_twin) { self.noise_floor(measure) } else { Some(0.0) }
+    }
+
+    /// How far the two arms of an A/A pair differ in a measure, at the far end of their ratio's interval; the largest of all
+    /// pairs. What has no value of its own in the pair, such as a counter, is as noisy as the time. Nothing where no pair has enough rounds.
+    pub fn noise_floor(&self, measure: &str) -> Option<f64> {
+        let cells = &self.header.cells;
+        let twins = cells.iter().enumerate().filter(|(_, cell)| cell.is_twin());
+        let floors = twins.filter_map(|(twin, cell)| {
+            let first = cells.iter().position(|other| other.twin() == *cell && !other.is_twin())?;
+            let ratio = |(_, runs): (u32, Vec<&Run>)| {
+                let (a, b) = (noisy(runs[first], measure)?, noisy(runs[twin], measure)?);
+                // Two arms that are alike do not differ, not even where both are 0.
+                Some(if a == b { 1.0 } else { a / b })
+            };
+            let ratios = self.complete_rounds().into_iter().filter_map(ratio);
+            let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
+            let (low, high) = statistics::estimate_ratio(&ratios)?.interval?;
+            Some((1.0 / low).max(high) - 1.0)
+        });
+        floors.max_by(f64::total_cmp)
+    }
+
+    /// Of the processes that an expression stands on, those that failed; nothing where none did.
+    pub fn lost_by(&self, expression: &Expression) -> Option<Lost> {
+        let cells: BTreeSet<usize> = expression.leaves().into_iter().filter_map(|leaf| self.index(leaf).ok()).collect();
+        self.lost(&cells.into_iter().collect::<Vec<_>>())
+    }
+}
+
+fn is_empty(seen: &Observation) -> bool {
+    seen.samples.is_empty() && seen.measures.is_empty()
+}
+
+/// What an A/A pair compares.
+fn noisy(run: &Run, measure: &str) -> Option<f64> {
+    let seen = run.observation.as_ref()?;
+    let (base, _) = reading::part(measure);
+    let named = seen.measures.get(base).map(|named| ledger::value(seen, named, base).unwrap_or(f64::NAN));
+    named.or_else(|| nanoseconds_per_operation(seen))
+}
+
+fn combine(a: &Values, b: &Values, operation: impl Fn(f64, f64) -> f64) -> Values {
+    match (a, b) {
+        (Values::Constant(a), Values::Constant(b)) => Values::Constant(operation(*a, *b)),
+        (Values::Constant(a), Values::Rounds(b)) => Values::Rounds(b.iter().map(|b| operation(*a, *b)).collect()),
+        (Values::Rounds(a), Values::Constant(b)) => Values::Rounds(a.iter().map(|a| operation(*a, *b)).collect()),
+        (Values::Rounds(a), Values::Rounds(b)) => {
+            Values::Rounds(a.iter().zip(b).map(|(a, b)| operation(*a, *b)).collect())
+        }
+    }
+}
+
+fn middle(values: &Values) -> f64 {
+    match values {
+        Values::Constant(value) => *value,
+        Values::Rounds(values) => statistics::median(values).unwrap_or(f64::NAN),
+    }
+}
+
+/// An expression on published figures: times in nanoseconds, sizes in bytes, counts, and ratios.
+pub fn evaluate_published(expression: &Expression, published: &Published) -> Result<(f64, Unit)> {
+    Ok(match expression {
+        Expression::Number(number) => (*number, Unit::Ratio),
+        Expression::Leaf(leaf) => published.figure(&leaf.name)?.1.quantity(),
+        Expression::Binary(a, operator, b) => {
+            let (a, a_unit) = evaluate_published(a, published)?;
+            let (b, b_unit) = evaluate_published(b, published)?;
+            // A factor in the plan has no unit of its own.
+            let unit = unit_of(a_unit, *operator, b_unit).unwrap_or(a_unit);
+            (operator.apply(a, b), unit)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

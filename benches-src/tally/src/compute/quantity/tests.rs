@@ -1,0 +1,222 @@
+//! Known answers.
+
+use observation::{Histogram, Window};
+
+use super::*;
+use crate::compute::series::{cpu_time, per_operation, quantile};
+use crate::record::tests::{cell, end, header, run};
+use crate::record::{Effort, Failure, Header};
+
+/// Rounds in which everything drifts upwards, but a stays twice b; c is a's twin and differs from it by one percent.
+fn drifting() -> Record {
+    let (a, b) = (cell("a", "free"), cell("b", "free"));
+    let cells = vec![a.clone(), b, a.twin(), cell("empty", "free")];
+    let mut runs = Vec::new();
+    for round in 0..8 {
+        let drift = 1.0 + f64::from(round) / 10.0;
+        for (index, ns) in [2000.0, 1000.0, 2020.0].into_iter().enumerate() {
+            runs.push(run(round, index, ns * drift));
+        }
+        let mut unavailable = run(round, 3, 1.0);
+        let seen = unavailable.observation.as_mut().unwrap();
+        seen.samples.clear();
+        seen.unavailable.insert("elapsed".to_owned(), "of <b>limits</b>".to_owned());
+        runs.push(unavailable);
+    }
+    Record { header: header(cells), runs, end: Some(end()) }
+}
+
+#[test]
+fn that_the_host_moved_the_cpus_is_a_doubt_and_that_they_are_always_apart_is_none() {
+    let mut record = drifting();
+    let mut doubts = |ns: fn(usize) -> Option<u64>| {
+        record.runs.iter_mut().enumerate().for_each(|(number, run)| run.core_to_core_ns = ns(number));
+        record.doubts()
+    };
+    assert!(doubts(|_| None).is_empty() && doubts(|_| Some(45)).is_empty() && doubts(|_| Some(200)).is_empty());
+    let moved = doubts(|number| (number > 1).then_some(if number < 10 { 200 } else { 45 }));
+    assert!(moved[0].ends_with("before 8 of 30 processes"), "{moved:?}");
+}
+
+fn evaluate(record: &Record, text: &str) -> Measured {
+    record.evaluate(&Expression::parse(text).unwrap()).unwrap()
+}
+
+#[test]
+fn a_paired_ratio_does_not_see_the_drift() {
+    let record = drifting();
+    let alone = evaluate(&record, "a").unwrap();
+    assert!(alone.estimate.relative_half_width().unwrap() > 0.2);
+    assert!((alone.estimate.median - 2700.0).abs() < 1.0);
+    let ratio = evaluate(&record, "a / b").unwrap();
+    assert_eq!(ratio.unit, Unit::Ratio);
+    assert!((ratio.estimate.median - 2.0).abs() < 1e-3);
+    assert!(ratio.estimate.relative_half_width().unwrap() < 1e-3);
+    assert_eq!(ratio.estimate.rounds, 8);
+}
+
+#[test]
+fn differences_and_counters() {
+    let record = drifting();
+    let beyond = evaluate(&record, "(a - b) / b").unwrap();
+    assert!((beyond.estimate.median - 1.0).abs() < 1e-3);
+    let switches = evaluate(&record, "a.voluntary_switches").unwrap();
+    assert_eq!((switches.unit, switches.estimate.median), (Unit::Count, 1.0));
+    let priced = evaluate(&record, "b + a.voluntary_switches * (a - b)").unwrap();
+    assert_eq!(priced.unit, Unit::Nanoseconds);
+    assert!((priced.estimate.median - 2700.0).abs() < 1.0, "{priced:?}");
+    let missing = evaluate(&record, "a.migrations").unwrap_err();
+    assert_eq!(missing.word, "unavailable");
+}
+
+#[test]
+fn the_noise_floor_is_the_far_end_of_the_a_a_pair() {
+    let record = drifting();
+    let floor = record.noise_floor("elapsed").unwrap();
+    assert!((floor - 0.01).abs() < 1e-3, "{floor}");
+    let ratio = evaluate(&record, "a / b").unwrap();
+    assert!((ratio.floor.unwrap() - 2.0 * floor).abs() < 1e-3, "a ratio of two cells carries the whole floor");
+    let difference = evaluate(&record, "a - b").unwrap();
+    assert!((difference.floor.unwrap() - 4050.0 * floor / 2.0).abs() < 1.0, "{difference:?}");
+}
+
+#[test]
+fn a_noise_floor_that_is_not_known_is_not_taken_for_none() {
+    let mut record = drifting();
+    for run in record.runs.iter_mut().filter(|run| run.cell == 2 && run.round > 4) {
+        run.observation = None;
+    }
+    let ratio = evaluate(&record, "a / b").unwrap();
+    assert!(ratio.estimate.interval.is_some(), "the pair alone lacks rounds");
+    assert_eq!(ratio.floor, None);
+    assert_eq!(evaluate(&record, "a - b").unwrap().floor, None);
+    assert_eq!(evaluate(&record, "2 * a").unwrap().floor, None);
+    record.header.cells[2] = cell("c", "free");
+    assert_eq!(evaluate(&record, "a / b").unwrap().floor, Some(0.0), "nothing was run twice");
+}
+
+#[test]
+fn two_arms_that_have_none_of_something_do_not_differ() {
+    let mut record = drifting();
+    for run in &mut record.runs {
+        let none = observation::Measure { unit: "1".to_owned(), values: vec![0.0] };
+        run.observation.as_mut().unwrap().measures.insert("refused".to_owned(), none);
+    }
+    assert_eq!(record.noise_floor("refused"), Some(0.0));
+}
+
+#[test]
+fn what_is_missing_says_why() {
+    let record = drifting();
+    let missing = evaluate(&record, "a / empty").unwrap_err();
+    assert_eq!((missing.word, missing.reason.as_str()), ("unavailable", "because of <b>limits</b>"));
+    let missing = evaluate(&record, "a[one-cpu]").unwrap_err();
+    assert_eq!(missing.word, "full only");
+    assert_eq!(evaluate(&record, "somebody").unwrap_err().word, "full only", "whole programs are full only too");
+    let full = Record { header: Header { effort: Effort::Full, ..record.header.clone() }, ..record.clone() };
+    let missing = evaluate(&full, "nobody").unwrap_err();
+    assert_eq!(
+        (missing.word, missing.reason.as_str()),
+        ("older plan", "the plan had no cell nobody when this was measured")
+    );
+    let seconds = Expression::parse("a * b").unwrap();
+    assert!(full.evaluate(&seconds).is_err(), "a mistake is no missing number");
+
+    let mut failed = drifting();
+    for run in failed.runs.iter_mut().filter(|run| run.cell == 1) {
+        run.observation = None;
+        run.failure = Some(Failure { exit: "signal 11".to_owned(), last_lines: vec!["boom".to_owned()] });
+    }
+    let missing = evaluate(&failed, "a / b").unwrap_err();
+    assert_eq!(missing.word, "failed");
+    assert!(missing.reason.contains("signal 11. boom"), "{}", missing.reason);
+    assert!(evaluate(&failed, "a").is_ok(), "one cell's failure takes nothing from the others");
+}
+
+#[test]
+fn a_test_run_has_no_results() {
+    let mut record = drifting();
+    record.header.effort = Effort::Test;
+    assert_eq!(evaluate(&record, "a").unwrap_err().word, "test run");
+}
+
+#[test]
+fn too_few_rounds_have_no_interval() {
+    let mut record = drifting();
+    record.runs.retain(|run| run.round < 5);
+    assert_eq!(evaluate(&record, "a / b").unwrap().estimate.interval, None);
+}
+
+#[test]
+fn cpu_time_is_the_median_samples_and_its_split_that_of_all() {
+    // On one CPU that is always busy it is the time that passed, however uneven the samples and however coarse their split.
+    let window = |elapsed_ns, user_ns: u64| Window {
+        operations: 10,
+        elapsed_ns,
+        counters: [("user_ns".to_owned(), user_ns), ("system_ns".to_owned(), elapsed_ns - user_ns)].into(),
+    };
+    let samples = vec![window(100, 0), window(110, 110), window(400, 0), window(90, 0), window(300, 140)];
+    let seen = Observation { samples, ..Observation::default() };
+    let [user, system] = ["user_ns", "system_ns"].map(|mode| cpu_time(&seen, mode).unwrap());
+    assert_eq!((user, system), (11.0 * 0.25, 11.0 * 0.75));
+    assert_eq!(Some(user + system), nanoseconds_per_operation(&seen));
+    assert_eq!(cpu_time(&Observation::default(), "user_ns"), None);
+}
+
+#[test]
+fn an_idle_machines_interrupts_are_not_the_programs() {
+    let window = |operations, elapsed_ns, count: u64| Window {
+        operations,
+        elapsed_ns,
+        counters: [("system_idle_entries".to_owned(), count)].into(),
+    };
+    let seen = Observation {
+        samples: vec![window(100, 1000, 250)],
+        idle_window: Some(window(0, 2000, 100)),
+        ..Observation::default()
+    };
+    assert_eq!(per_operation(&seen, "system_idle_entries"), Some(2.0), "50 of the 250 would have come anyway");
+    assert_eq!(per_operation(&seen, "migrations"), None);
+}
+
+#[test]
+fn named_results_are_read_as_they_stand_and_kinds_that_were_not_seen_are_exactly_none() {
+    let mut record = drifting();
+    for run in &mut record.runs {
+        let named = |unit: &str, value| observation::Measure { unit: unit.to_owned(), values: vec![value] };
+        let seen = run.observation.as_mut().unwrap();
+        seen.measures.insert("clock_cost".to_owned(), named("ns", 20.0));
+        if run.cell != 1 {
+            seen.measures.insert("calls".to_owned(), named("1", 2.0));
+            seen.measures.insert("calls_recvfrom".to_owned(), named("1", 2.0));
+        }
+    }
+    let clock = evaluate(&record, "a.clock_cost").unwrap();
+    assert_eq!((clock.unit, clock.estimate.median), (Unit::Nanoseconds, 20.0));
+    let calls = evaluate(&record, "a.calls_recvfrom").unwrap();
+    assert_eq!((calls.unit, calls.estimate.interval), (Unit::Count, Some((2.0, 2.0))));
+    let none = evaluate(&record, "a.calls_sendto").unwrap();
+    assert_eq!((none.unit, none.estimate.interval), (Unit::Count, Some((0.0, 0.0))));
+    assert_eq!(evaluate(&record, "a.calls_sendto / a.calls").unwrap().estimate.median, 0.0);
+    assert_eq!(evaluate(&record, "a.calls / a.calls_sendto").unwrap_err().word, "no ratio");
+    assert_eq!(evaluate(&record, "a.calls_sendto / a.calls_sendto").unwrap_err().word, "no ratio");
+    assert_eq!(evaluate(&record, "b.calls_sendto").unwrap_err().word, "unavailable", "b's calls were not counted");
+}
+
+#[test]
+fn quantiles_of_single_laps_and_when_there_are_too_few() {
+    let laps = Histogram { unit: "ns".to_owned(), buckets: vec![(10, 50), (20, 40), (30, 8), (1000, 2)] };
+    let at = |share| quantile(Some(&laps), share).unwrap().unwrap();
+    assert_eq!((at(0.5), at(0.51), at(0.9), at(0.98)), (10.0, 20.0, 20.0, 30.0));
+    assert_eq!(quantile(Some(&laps), 0.999).unwrap_err().word, "too few laps");
+    let thirty = Histogram { unit: "ns".to_owned(), buckets: (1..=30).map(|ns| (ns, 1)).collect() };
+    assert_eq!(quantile(Some(&thirty), 0.93).unwrap(), Some(28.0), "two lie beyond it");
+    assert_eq!(quantile(Some(&thirty), 0.95).unwrap_err().word, "too few laps", "one lies beyond it");
+    assert_eq!(quantile(None, 0.5).unwrap(), None);
+}
+
+#[test]
+fn units_that_do_not_fit_are_mistakes() {
+    let record = drifting();
+    assert!(record.evaluate(&Expression::parse("a - a.voluntary_switches").unwrap()).is_err());
+}

@@ -1,0 +1,4 @@
+//! What mdBook calls.
+
+pub mod preprocess;
+pub mod printed;

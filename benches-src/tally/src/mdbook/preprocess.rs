@@ -1,0 +1,222 @@
+//! `tally preprocess`: what mdBook calls before it renders.
+//!
+//! - `measure` measures what is stale and fetches what draws charts; it leaves the book as it is.
+//! - `cmdrun` puts into pages what their directives print. tally answers its own in this one process; commands that `book.toml` lists go to
+//!   the real mdbook-cmdrun, whose own executable does not understand mdBook 0.5. It is strict: a directive that fails, fails the build.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::exit;
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, ValueEnum};
+use mdbook_cmdrun::CmdRun;
+use mdbook_preprocessor::book::{Book, BookItem, Chapter};
+use mdbook_preprocessor::{PreprocessorContext, parse_input};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use serde::Deserialize;
+
+use crate::book::directive::{self, Directive};
+use crate::mdbook::printed::Printed;
+use crate::print::charts;
+use crate::print::downloads;
+use crate::print::view::View;
+use crate::project::Project;
+use crate::record::Effort;
+use crate::say;
+use std::env;
+
+/// Work for mdBook
+#[derive(Args)]
+pub struct Preprocess {
+    /// Which preprocessor
+    #[arg(value_enum)]
+    which: Which,
+    /// `supports RENDERER`, when mdBook asks
+    #[arg(num_args = 0..=2)]
+    question: Vec<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Which {
+    /// Measure what is stale
+    Measure,
+    /// Expand directives
+    Cmdrun,
+}
+
+/// The keys of `[preprocessor.measure]` that are ours.
+#[derive(Deserialize)]
+struct Settings {
+    #[serde(default = "quick")]
+    effort: String,
+    #[serde(default = "local")]
+    show: String,
+    /// Whether to measure also what pushes the machine to its limits.
+    #[serde(default, rename = "push-limits")]
+    push_limits: bool,
+}
+
+fn quick() -> String {
+    "quick".to_owned()
+}
+
+fn local() -> String {
+    "local".to_owned()
+}
+
+/// What the verbs of tally do for a build, which know of no preprocessor.
+pub struct Verbs {
+    /// What a directive prints on a page.
+    pub print: fn(&str, &View) -> Result<String>,
+    /// Measures what is stale, and what pushes the machine to its limits too if that is asked for.
+    pub measure: fn(&Project, Effort, bool) -> Result<()>,
+}
+
+impl Preprocess {
+    /// Answers mdBook.
+    pub fn run(&self, verbs: &Verbs) -> Result<()> {
+        if let Some(renderer) = self.question.get(1) {
+            exit(i32::from(renderer != "html"));
+        }
+        // Whoever kills mdBook wants nothing measured any more. What was measured is kept, as after any polite end.
+        set_parent_process_death_signal(Some(Signal::TERM))?;
+        let (context, mut book) =
+            parse_input(io::stdin()).context("mdBook's input cannot be read; which version is it?")?;
+        env::set_current_dir(&context.root)?;
+        let project = Project::find()?;
+        let settings: Settings = context
+            .config
+            .get("preprocessor.measure")
+            .context("in [preprocessor.measure] of book.toml")?
+            .context("book.toml has no [preprocessor.measure]")?;
+        // A machine that does not exist is said before anything is measured.
+        let machine = project.machine(&settings.show).context("show, in [preprocessor.measure]")?;
+        match self.which {
+            Which::Measure => {
+                downloads::forget_others(&project, &machine)?;
+                measure(&project, &settings, verbs)?;
+            }
+            Which::Cmdrun => expand(&context, &mut book, &View::new(project, machine, None)?, verbs)?,
+        }
+        serde_json::to_writer(io::stdout(), &book)?;
+        Ok(())
+    }
+}
+
+fn measure(project: &Project, settings: &Settings, verbs: &Verbs) -> Result<()> {
+    let effort = match settings.effort.as_str() {
+        "never" => None,
+        "test" => Some(Effort::Test),
+        "quick" => Some(Effort::Quick),
+        "full" => Some(Effort::Full),
+        unknown => bail!(
+            "unknown effort {unknown:?} in [preprocessor.measure]; there are: quick, full, never (and test, for tests)"
+        ),
+    };
+    for wanted in [charts::find_node(), charts::fetch_packages(project).and_then(|()| charts::copy_vega(project))] {
+        if let Err(error) = wanted {
+            say!("tally: warning: {error:#}");
+            break;
+        }
+    }
+    match effort {
+        Some(effort) => (verbs.measure)(project, effort, settings.push_limits),
+        None => Ok(()),
+    }
+}
+
+/// Puts what directives print in their places. All that fail are said at once.
+fn expand(context: &PreprocessorContext, book: &mut Book, view: &View, verbs: &Verbs) -> Result<()> {
+    let source = context.root.join(&context.config.book.src);
+    let commands = view.project.commands()?;
+    let mut printed = Printed::load(&view.project, &view.machine)?;
+    let mut failures = Vec::new();
+    book.for_each_mut(|item| {
+        if let BookItem::Chapter(Chapter { path: Some(path), content, .. }) = item {
+            let (view, file) = (view.of_page(&stem(path)), source.join(&*path));
+            let page = Page { view, verbs, path, file, commands: &commands };
+            match page.expanded(content, &mut printed) {
+                Ok(expanded) => *content = expanded,
+                Err(own) => failures.extend(own),
+            }
+        }
+    });
+    printed.save();
+    if !failures.is_empty() {
+        bail!("{}", failures.join("\ntally: "));
+    }
+    Ok(())
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A page that is being printed.
+struct Page<'a> {
+    view: View,
+    verbs: &'a Verbs,
+    /// From the book's source on.
+    path: &'a Path,
+    file: PathBuf,
+    /// What a directive may run besides tally.
+    commands: &'a [String],
+}
+
+impl Page<'_> {
+    /// The content with what its directives print in their places; what was printed is not read for directives again. Or all that is wrong.
+    fn expanded(&self, content: &str, printed: &mut Printed) -> Result<String, Vec<String>> {
+        let (mut expanded, mut failures) = (String::new(), Vec::new());
+        let mut from = 0;
+        for found in directive::all(content) {
+            let (line, answer) = match &found {
+                Err((line, reason)) => (*line, Err(anyhow!("{reason}"))),
+                Ok(directive) => (directive.line, self.answer(directive, printed)),
+            };
+            match (found, answer) {
+                (Ok(directive), Ok(answer)) => {
+                    expanded += &content[from..directive.place.start];
+                    expanded += if directive.inline { answer.trim_end() } else { &answer };
+                    from = directive.place.end;
+                }
+                (_, Err(error)) => failures.push(format!("{}, line {line}: {error:#}", self.path.display())),
+                (Err(_), Ok(_)) => unreachable!("what is not read is not answered"),
+            }
+        }
+        if failures.is_empty() { Ok(expanded + &content[from..]) } else { Err(failures) }
+    }
+
+    /// What a directive prints. tally answers its own here, by the same code as at a terminal and without a shell; any other command goes to the real
+    /// mdbook-cmdrun, if book.toml lists it.
+    fn answer(&self, directive: &Directive, printed: &mut Printed) -> Result<String> {
+        let (command, project) = (&directive.command, &self.view.project);
+        if self.commands.contains(command) {
+            return self.run(directive);
+        }
+        if let Some(known) = printed.find(project, self.path, command) {
+            return Ok(known.to_owned());
+        }
+        self.view.written.borrow_mut().clear();
+        let answer = (self.verbs.print)(command, &self.view).with_context(|| format!("cmdrun {command}"))?;
+        printed.keep(project, self.path, command, &answer, self.view.written.take());
+        Ok(answer)
+    }
+
+    fn run(&self, directive: &Directive) -> Result<String> {
+        let command = &directive.command;
+        let folder =
+            self.file.parent().and_then(Path::to_str).context("a page lies in a folder with a readable name")?;
+        let printed = CmdRun::run_cmdrun(format!("--strict {command}"), folder, directive.inline)?;
+        // That a command failed stands in what is returned, in one of these ways; a command may print the first words of it and be well.
+        if let Some(error) = printed.strip_prefix("**cmdrun error**: ")
+            && (error.starts_with(&format!("'{command}' returned exit code "))
+                || error.contains(&format!(" in 'cmdrun {command}'")))
+        {
+            let lines: Vec<&str> = error.lines().filter(|line| !line.trim().is_empty()).take(4).collect();
+            bail!("{}", lines.join("\n  "));
+        }
+        // What comes after this preprocessor would read it for directives of mdBook's.
+        Ok(printed.replace("{{#", "\\{{#"))
+    }
+}

@@ -1,0 +1,69 @@
+//! How a process ended: what it reported, or how it failed.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use observation::Observation;
+
+use crate::book::cell::Cell;
+use crate::record::Failure;
+use crate::record::private::without_folders;
+
+/// How a process ended and what it wrote.
+pub(super) struct Ended<'a> {
+    /// None if its time ran out.
+    pub(super) status: Option<ExitStatus>,
+    pub(super) limit: Duration,
+    pub(super) output: String,
+    pub(super) errors: String,
+    pub(super) checkout: &'a Path,
+}
+
+impl Ended<'_> {
+    /// What it reported, if it reported on the cell.
+    pub(super) fn observation(&self, chapter: &str, cell: &Cell) -> Result<Observation, Failure> {
+        let exit = match self.status {
+            None => Some(format!("killed, because it gave no answer within {} s", self.limit.as_secs())),
+            Some(status) if status.success() => None,
+            Some(status) => Some(match (status.code(), status.signal()) {
+                (Some(code), _) => format!("exit status {code}"),
+                (None, Some(signal)) => format!("ended by signal {signal}"),
+                (None, None) => status.to_string(),
+            }),
+        };
+        if let Some(exit) = exit {
+            return Err(self.failure(exit));
+        }
+        let mut observation: Observation = serde_json::from_str(&self.output)
+            .map_err(|error| self.failure(format!("what it printed is no observation ({error})")))?;
+        for words in observation.unavailable.values_mut().chain(&mut observation.doubts) {
+            *words = without_folders(words, self.checkout);
+        }
+        let wanted = format!("{chapter}/{}", cell.program);
+        let agrees = observation.program == wanted
+            && observation.placement == cell.placement
+            && cell.parameters.iter().all(|(name, value)| observation.parameters.get(name) == Some(value));
+        if !agrees {
+            return Err(self.failure(format!("it reported on {} instead of {cell}", observation.program)));
+        }
+        if observation.samples.iter().any(|sample| sample.operations == 0 || sample.elapsed_ns == 0) {
+            return Err(self.failure("it reported a sample without any operation or time".to_owned()));
+        }
+        Ok(observation)
+    }
+
+    /// A failure with what it wrote last.
+    pub(super) fn failure(&self, exit: String) -> Failure {
+        let lines: Vec<&str> = self.errors.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = &lines[lines.len().saturating_sub(3)..];
+        Failure { exit, last_lines: last.iter().map(|line| line.chars().take(200).collect()).collect() }
+    }
+
+    /// What a program says when its command line makes no sense to it.
+    pub(super) fn usage_error(&self) -> Option<String> {
+        let misused = self.status.and_then(|status| status.code()) == Some(2);
+        misused.then(|| self.errors.lines().next().unwrap_or("no message").to_owned())
+    }
+}

@@ -1,0 +1,92 @@
+//! How much an effort measures.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::book::cell::Cell;
+use crate::book::experiment::Experiment;
+use crate::record::Effort;
+
+/// How much an effort measures.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// Rounds before the declared look.
+    pub rounds: usize,
+    /// As many at least, however long they take.
+    pub least: usize,
+    /// The headline's half width that is aimed at; missed, the rounds are doubled once.
+    pub target: f64,
+    /// How long rounds may take before no more of them are begun. How many there are then depends on their time, never on what they showed.
+    pub patience: Duration,
+    /// What each program is asked for.
+    pub flags: &'static [&'static str],
+}
+
+impl Effort {
+    /// The rounds, the target and the flags of this effort.
+    pub fn extent(self) -> Extent {
+        match self {
+            Effort::Test => Extent {
+                rounds: 1,
+                least: 1,
+                target: f64::INFINITY,
+                patience: Duration::ZERO,
+                flags: &["--iters", "3", "--warmups", "1"],
+            },
+            Effort::Quick => Extent {
+                rounds: 6,
+                least: 6,
+                target: 0.05,
+                // A reader waits for all experiments: what is slow stays at what its rounds show.
+                patience: Duration::from_secs(8),
+                flags: &["--samples", "10", "--warm-up-ms", "20", "--measurement-ms", "50"],
+            },
+            Effort::Full => Extent {
+                rounds: 20,
+                least: 10,
+                target: 0.02,
+                // The whole book within an hour.
+                patience: Duration::from_secs(55),
+                // Rounds differ by more than a longer look at one of them would show: on the machine intel-xeon-amx-2cpu-vm, half
+                // as many samples spread the rounds' medians wider by a twentieth.
+                flags: &["--samples", "10", "--warm-up-ms", "50", "--measurement-ms", "70"],
+            },
+        }
+    }
+
+    /// The same for one experiment. Instructions are the same in every round, and so are nearly all system calls: no more are needed than
+    /// for an interval.
+    pub fn extent_for(self, experiment: &Experiment) -> Extent {
+        let extent = self.extent();
+        let enough = experiment.count.map_or(extent.rounds, |_| Effort::Quick.extent().rounds);
+        let rounds = extent.rounds.min(enough);
+        let least = if experiment.all_rounds { rounds } else { extent.least.min(rounds) };
+        Extent { rounds, least, ..extent }
+    }
+
+    /// Whether it links an experiment's programs anew for each round.
+    pub fn relinks(self, experiment: &Experiment) -> bool {
+        self == Effort::Full && experiment.relinked
+    }
+
+    /// The cells of an experiment that this effort measures.
+    pub fn cells(self, experiment: &Experiment) -> Result<Vec<Cell>> {
+        match self {
+            Effort::Test | Effort::Quick => experiment.quick_cells(),
+            Effort::Full => experiment.full_cells(),
+        }
+    }
+}
+
+impl Extent {
+    /// Whether there are to be as many rounds again, after rounds that took this long and left the headline this wide.
+    pub(super) fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
+        half_width.is_some_and(|half_width| half_width > self.target) && took <= self.patience
+    }
+
+    /// Whether so many rounds are enough, although there were to be more, because they took this long.
+    pub(super) fn ends_after(&self, rounds: usize, took: Duration) -> bool {
+        (self.least..self.rounds).contains(&rounds) && took > self.patience
+    }
+}

@@ -1,0 +1,196 @@
+//! Neighbours: processes that run beside what is measured, so that it finds another machine than it otherwise would. They give way to
+//! every other process, end with the one that started them, and are no threads of it, so that no counter of what is measured contains them.
+
+use std::convert::Infallible;
+use std::hint::{black_box, spin_loop};
+use std::io::{BufRead, BufReader, Write, stdout};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
+use crate::book::neighbour::Kind;
+use crate::measure::core_to_core::{APART_NS, allowed_cpus, line_ns, stay_on};
+use crate::record::processors;
+
+/// Processes that are beside until this is dropped.
+pub struct Neighbours {
+    processes: Vec<Child>,
+    /// The CPUs that have to share a cache for the neighbour to be one.
+    sharing: Option<(usize, usize)>,
+}
+
+/// What a neighbour says once it has its CPU, its class and its memory.
+const READY: &str = "ready";
+
+impl Neighbours {
+    /// Starts them, each as a command of tally's own. Returns once all have begun; the inner error is why they cannot.
+    pub fn start(tally: &Path, kind: Kind) -> Result<Result<Self, String>> {
+        let allowed = allowed_cpus().context("the allowed CPUs cannot be read")?;
+        let (commands, sharing) = match kind {
+            Kind::Spinners => (allowed.iter().map(|cpu| vec!["spin".to_owned(), cpu.to_string()]).collect(), None),
+            Kind::Streamer => match streamer(&allowed) {
+                Ok((command, cpus)) => (vec![command], Some(cpus)),
+                Err(reason) => return Ok(Err(reason)),
+            },
+        };
+        if let Err(reason) = share_a_cache(sharing)? {
+            return Ok(Err(reason));
+        }
+        let mut neighbours = Self { processes: Vec::new(), sharing };
+        for arguments in commands {
+            let mut command = Command::new(tally);
+            command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+            die_with_this_process(&mut command);
+            let child = command.spawn().with_context(|| format!("cannot start {}", tally.display()))?;
+            neighbours.processes.push(child);
+        }
+        for child in &mut neighbours.processes {
+            let mut said = String::new();
+            BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut said)?;
+            if said.trim() != READY {
+                return Ok(Err(format!("no neighbour can be started: {}", said.trim())));
+            }
+        }
+        Ok(Ok(neighbours))
+    }
+
+    /// Whether they were beside until now; the inner error is why not.
+    pub fn were_beside(&mut self) -> Result<Result<(), String>> {
+        for child in &mut self.processes {
+            if child.try_wait()?.is_some() {
+                return Ok(Err("a neighbour ended before the program did".to_owned()));
+            }
+        }
+        share_a_cache(self.sharing)
+    }
+}
+
+impl Drop for Neighbours {
+    fn drop(&mut self) {
+        // One that has ended by itself can be neither killed nor missed, but has to be reaped like the others.
+        self.processes.iter_mut().for_each(|child| drop(child.kill()));
+        self.processes.iter_mut().for_each(|child| drop(child.wait()));
+    }
+}
+
+/// The command of one that reads through four times the cache that the first of these CPUs has in common with another of them, and those
+/// two. Threads of one core would share more than that cache.
+fn streamer(allowed: &[usize]) -> Result<(Vec<String>, (usize, usize)), String> {
+    let first = *allowed.first().ok_or("this process may use no CPU")?;
+    let cache = processors::last_cache(first).ok_or("the kernel does not say which CPUs share a cache")?;
+    let bytes = cache.bytes().ok_or("the kernel does not say how much the last cache holds")?;
+    let core = processors::same_core(first);
+    let another = |cpu: &&usize| cache.cpus.contains(cpu) && !core.contains(cpu);
+    let cpu = allowed
+        .iter()
+        .find(another)
+        .ok_or("no second core that this process may use shares the first one's last cache")?;
+    let command = vec!["stream".to_owned(), cpu.to_string(), ((4.0 * bytes) as usize).to_string()];
+    Ok((command, (first, *cpu)))
+}
+
+/// Whether the CPUs that have to share a cache do: a virtual machine's kernel does not know on which cores its host runs them.
+fn share_a_cache(cpus: Option<(usize, usize)>) -> Result<Result<(), String>> {
+    let Some((one, other)) = cpus else { return Ok(Ok(())) };
+    let ns = line_ns(one, other).context("how far apart two CPUs are cannot be found out")?;
+    Ok(if ns < APART_NS { Ok(()) } else { Err(NOT_SHARED.to_owned()) })
+}
+
+/// Why there is no neighbour that could take a cache away.
+const NOT_SHARED: &str = "the host ran the two CPUs on cores that share no cache";
+
+/// What a spinner does, for ever.
+pub fn spin(cpu: usize) -> Result<Infallible> {
+    begin(give_way(cpu))?;
+    loop {
+        spin_loop();
+    }
+}
+
+/// What a streamer does, for ever.
+pub fn stream(cpu: usize, bytes: usize) -> Result<Infallible> {
+    let memory = begin(give_way(cpu).and_then(|()| written(bytes)))?;
+    loop {
+        black_box(memory.iter().step_by(LINE_BYTES / size_of::<u64>()).fold(0, |all, word| all ^ word));
+    }
+}
+
+/// Of a cache, on all processors that this book has seen.
+const LINE_BYTES: usize = 64;
+
+/// Memory with something in it: what was never written, the kernel may back with one page of zeros.
+fn written(bytes: usize) -> Result<Vec<u64>> {
+    let mut memory = Vec::new();
+    let words = bytes / size_of::<u64>();
+    memory.try_reserve_exact(words).with_context(|| format!("{bytes} bytes of memory cannot be had"))?;
+    memory.resize(words, 1);
+    Ok(memory)
+}
+
+/// Says that all is ready, or why it is not.
+fn begin<T>(prepared: Result<T>) -> Result<T> {
+    let said = prepared.as_ref().map_or_else(|error| format!("{error:#}"), |_| READY.to_owned());
+    let mut stdout = stdout();
+    writeln!(stdout, "{said}")?;
+    stdout.flush()?;
+    prepared
+}
+
+/// Stays on one CPU and takes only time that nobody else wants there. Neither needs root.
+fn give_way(cpu: usize) -> Result<()> {
+    stay_on(cpu).with_context(|| format!("a process cannot be pinned to CPU {cpu}"))?;
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the call reads the parameters, which live until it returns, and changes the class of this thread alone.
+    let status = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameters) };
+    let refused = || std::io::Error::last_os_error();
+    ensure!(status == 0, "the scheduling class SCHED_IDLE cannot be set: {}", refused());
+    Ok(())
+}
+
+/// What this command starts is killed when this process ends, however it ends.
+pub fn die_with_this_process(command: &mut Command) {
+    let this = Pid::from_raw(std::process::id().cast_signed());
+    // SAFETY: the closure runs between fork and exec in the child and makes two system calls, which touch no memory and
+    // take no lock.
+    unsafe {
+        command.pre_exec(move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // Where this process ended before the signal was asked for, it will never come.
+            if getppid() == this { Ok(()) } else { Err(std::io::ErrorKind::NotFound.into()) }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn neighbours_that_cannot_begin_say_why_and_leave_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let broken = folder.path().join("broken");
+        std::fs::write(&broken, "#!/bin/sh\necho 'the class is <refused>'\nexit 1\n").unwrap();
+        std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let reason = Neighbours::start(&broken, Kind::Spinners).unwrap().err().unwrap();
+        assert_eq!(reason, "no neighbour can be started: the class is <refused>");
+        let nowhere = Neighbours::start(Path::new("/nowhere"), Kind::Spinners).err().unwrap();
+        assert!(nowhere.to_string().contains("cannot start /nowhere"), "{nowhere}");
+    }
+
+    #[test]
+    fn a_streamer_needs_a_core_beside_the_first() {
+        assert_eq!(streamer(&[]), Err("this process may use no CPU".to_owned()));
+        assert!(streamer(&[0]).is_err(), "the only one is what is measured");
+    }
+
+    #[test]
+    fn what_is_streamed_is_as_large_as_was_asked_for_and_more_than_there_is_is_an_error() {
+        assert_eq!(written(4096).unwrap().len() * size_of::<u64>(), 4096);
+        assert!(written(usize::MAX / 2).unwrap_err().to_string().contains("cannot be had"));
+    }
+}

@@ -1,0 +1,386 @@
+//! Runs an experiment: rounds of fresh processes, one per cell, in shuffled order. While a process runs, this one only
+//! waits for it; progress is drawn between processes.
+
+use std::fs;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use observation::Observation;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use wait_timeout::ChildExt;
+
+use super::ended::Ended;
+use super::interrupted::Interrupted;
+use crate::book::cell::Cell;
+use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
+use crate::book::neighbour::Kind;
+use crate::book::plan::Plan;
+use crate::measure::core_to_core;
+use crate::measure::neighbours::{Neighbours, die_with_this_process};
+use crate::measure::programs::LinkOrders;
+use crate::project::Project;
+use crate::record::machine::State;
+use crate::record::private::without_folders;
+use crate::record::{Effort, End, Failure, Header, Placed, Record, Run, Writer, put_aside};
+use crate::say;
+
+/// One experiment about to be run.
+pub struct Session<'a> {
+    /// The checkout.
+    pub project: &'a Project,
+    /// Where the programs lie.
+    pub programs: PathBuf,
+    /// The same in other orders, where each round has one of its own.
+    pub link_orders: Option<LinkOrders<'a>>,
+    /// Tally's own executable, which becomes the neighbours.
+    pub tally: PathBuf,
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its chapter.
+    pub plan: &'a Plan,
+    /// The record that will be written.
+    pub path: PathBuf,
+    /// Whether to stop.
+    pub interrupted: Interrupted,
+    /// Called between processes, with processes done and to do.
+    pub progress: &'a dyn Fn(usize, usize),
+}
+
+impl Session<'_> {
+    /// Runs the experiment from its header on, or goes on with what an interrupted session left.
+    pub fn run(mut self, header: Header) -> Result<Placed> {
+        self.clear()?;
+        let placed = self.run_in_rounds(header);
+        // What the programs left there is nobody's any more, however the session ended.
+        self.clear().and(placed)
+    }
+
+    /// Makes the folder for what programs write while they run, empty: those of a session that was killed had no time to remove it.
+    fn clear(&self) -> Result<()> {
+        let folder = self.project.temporary();
+        let clear = || -> std::io::Result<()> {
+            if folder.exists() {
+                fs::remove_dir_all(&folder)?;
+            }
+            fs::create_dir_all(&folder)
+        };
+        clear()
+            .with_context(|| format!("{} cannot be emptied; is it writable, and is the disk full?", folder.display()))
+    }
+
+    fn run_in_rounds(&mut self, header: Header) -> Result<Placed> {
+        let now = header.before.clone();
+        self.rehearse(&header.cells)?;
+        let (mut writer, mut record) = self.begin(header)?;
+        let mut resumed = (!record.runs.is_empty()).then_some(now);
+        let extent = record.header.effort.extent_for(self.experiment);
+        self.link(&record, 2 * extent.rounds)?;
+        // The rounds are doubled after one look at them, and whoever interrupts a session does not get it another.
+        let mut doubled = record.complete_rounds().len() > extent.rounds;
+        let half_width = loop {
+            let wanted = if doubled { 2 * extent.rounds } else { extent.rounds };
+            self.rounds(&mut writer, &mut record, wanted, &mut resumed)?;
+            let half_width = self.headline(&record)?;
+            if doubled || !extent.doubles(half_width, record.rounds_took()) {
+                break half_width;
+            }
+            doubled = true;
+        };
+        let target = if extent.target.is_finite() { extent.target } else { 0.0 };
+        let end = End { after: State::read(), headline_half_width: half_width, target, doubled };
+        writer.finish(&record, &end)
+    }
+
+    fn begin(&self, header: Header) -> Result<(Writer, Record)> {
+        let partial = Writer::partial(&self.path);
+        // One that cannot be read, or that is of something else, is put aside and not lost.
+        match Record::load_partial(&partial) {
+            Ok(Some(left)) if differences(&left.header, &header).is_empty() => {
+                let (chapter, name, runs) = (&self.plan.chapter, &self.experiment.name, left.runs.len());
+                say!("tally: going on with {chapter}/{name}, of which {runs} processes have run");
+                Ok((Writer::resume(&self.path, &left)?, left))
+            }
+            Ok(None) => Ok((Writer::create(&self.path, &header)?, Record { header, runs: Vec::new(), end: None })),
+            Ok(Some(left)) => {
+                let reason = differences(&left.header, &header).join(" and ");
+                self.begin_after_another(header, &reason)
+            }
+            Err(error) => self.begin_after_another(header, &format!("{error:#}")),
+        }
+    }
+
+    /// Puts an unfinished session aside that is not gone on with.
+    fn begin_after_another(&self, header: Header, reason: &str) -> Result<(Writer, Record)> {
+        let aside = put_aside(&Writer::partial(&self.path), &self.path, "abandoned")?;
+        say!("tally: an unfinished session is put aside as {}, since {reason}", aside.display());
+        self.begin(header)
+    }
+
+    /// Every cell does its work once before any is timed, so that a plan that asks a program for what it does not understand is found out before
+    /// rounds are spent on it. What fails otherwise fails in its rounds as well, where every process checks its own work, and the record says
+    /// so: the other cells stand.
+    fn rehearse(&self, cells: &[Cell]) -> Result<()> {
+        if !self.experiment.measures.is_empty() {
+            // What such a program does once is all that it does, and it checks that itself.
+            return Ok(());
+        }
+        for cell in cells.iter().filter(|cell| !cell.is_twin()) {
+            self.interrupted.check(&self.path)?;
+            let once = ["--once".to_owned(), "--quiet".to_owned()];
+            self.understood(cell, &self.start(&self.program(cell, None), cell, &once, 0)?)?;
+        }
+        Ok(())
+    }
+
+    /// A mistake in the plan stops the session; it is no result.
+    fn understood(&self, cell: &Cell, ended: &Ended) -> Result<()> {
+        ensure!(
+            ended.usage_error().is_none(),
+            "{}: experiment {}: {cell} is not understood by its program: {}",
+            self.project.plan(&self.plan.chapter).display(),
+            self.experiment.name,
+            ended.usage_error().unwrap_or_default()
+        );
+        Ok(())
+    }
+
+    /// Runs rounds until there are as many as wanted, or as patience allows. What is in the record decides, and so an interruption changes
+    /// nothing.
+    fn rounds(
+        &self,
+        writer: &mut Writer,
+        record: &mut Record,
+        wanted: usize,
+        resumed: &mut Option<State>,
+    ) -> Result<()> {
+        let extent = record.header.effort.extent_for(self.experiment);
+        let per_round = record.header.cells.len();
+        loop {
+            let complete = record.complete_rounds().len();
+            if complete >= wanted || extent.ends_after(complete, record.rounds_took()) {
+                return Ok(());
+            }
+            let round = record.next_round();
+            for (position, (cell, environment_bytes)) in
+                order(record.header.seed, round, per_round).into_iter().enumerate()
+            {
+                (self.progress)(complete * per_round + position, wanted * per_round);
+                let run = self.measure(&record.header, round, cell, environment_bytes)?;
+                let run = Run { resumed: resumed.take(), ..run };
+                // A process that was interrupted with us says nothing about its program.
+                self.interrupted.check(&self.path)?;
+                writer.run(&run)?;
+                record.runs.push(run);
+            }
+        }
+    }
+
+    /// Links the programs for as many rounds as there may be, before the first of them: what takes its time is to begin. Where the linker
+    /// cannot, all rounds run one order.
+    fn link(&mut self, record: &Record, most: usize) -> Result<()> {
+        let Some(orders) = &self.link_orders else { return Ok(()) };
+        let missing = most.saturating_sub(record.complete_rounds().len());
+        if missing == 0 {
+            return Ok(());
+        }
+        let first = record.next_round();
+        let linked = orders.link(link_order(first, false)..link_order(first + missing as u32, true));
+        // Whoever asked this process to stop has asked cargo as well.
+        self.interrupted.check(&self.path)?;
+        if !linked? {
+            let so_far = record.runs.iter().all(|run| run.link_order.is_none());
+            ensure!(so_far, "the programs cannot be linked anew; see the message above");
+            say!("tally: this linker cannot order functions otherwise (see above); all rounds run the same programs");
+            self.link_orders = None;
+        }
+        Ok(())
+    }
+
+    fn measure(&self, header: &Header, round: u32, index: usize, environment_bytes: usize) -> Result<Run> {
+        let cell = &header.cells[index];
+        let link_order = self.link_orders.as_ref().map(|_| link_order(round, cell.is_twin()));
+        let program = self.program(cell, link_order);
+        let core_to_core_ns = core_to_core::of_first_two().context("how far apart two CPUs are cannot be found out")?;
+        let started = Instant::now();
+        let observe = || match self.experiment.count {
+            None => self.time(&program, cell, header.effort, environment_bytes),
+            Some(count) => self.count(count, cell, environment_bytes),
+        };
+        let outcome = match cell.neighbours() {
+            Some(kind) => self.beside(kind, cell, observe)?,
+            None => observe()?,
+        };
+        let took_ms = Some(started.elapsed().as_millis() as u64);
+        let (observation, failure) = match outcome {
+            Ok(observation) => (Some(observation), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        Ok(Run {
+            round,
+            cell: index,
+            environment_bytes,
+            link_order,
+            took_ms,
+            core_to_core_ns,
+            resumed: None,
+            observation,
+            failure,
+        })
+    }
+
+    /// Where a cell's program lies, as it is usually linked or in another order.
+    fn program(&self, cell: &Cell, link_order: Option<u32>) -> PathBuf {
+        match self.link_orders.as_ref().zip(link_order) {
+            Some((orders, order)) => orders.program(&cell.program, order),
+            None => self.programs.join(&cell.program),
+        }
+    }
+
+    fn time(&self, program: &Path, cell: &Cell, effort: Effort, environment_bytes: usize) -> Result<Outcome> {
+        let ended = self.start(program, cell, &self.flags(effort), environment_bytes)?;
+        self.understood(cell, &ended)?;
+        Ok(ended.observation(&self.plan.chapter, cell))
+    }
+
+    /// Observes beside neighbours. Without them nothing is observed, since it would be another cell.
+    fn beside(&self, kind: Kind, cell: &Cell, observe: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
+        let mut neighbours = match Neighbours::start(&self.tally, kind)? {
+            Ok(neighbours) => neighbours,
+            Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
+        };
+        let outcome = observe()?;
+        Ok(match neighbours.were_beside()? {
+            Ok(()) => outcome,
+            Err(reason) => Ok(self.unavailable(cell, reason)),
+        })
+    }
+
+    /// What is recorded of a cell that this machine cannot run as the plan wants it.
+    pub(super) fn unavailable(&self, cell: &Cell, reason: impl Into<String>) -> Observation {
+        Observation {
+            program: format!("{}/{}", self.plan.chapter, cell.program),
+            parameters: cell.parameters.clone(),
+            placement: cell.placement.clone(),
+            unavailable: [("elapsed".to_owned(), reason.into())].into(),
+            ..Observation::default()
+        }
+    }
+
+    /// What each program is asked for.
+    fn flags(&self, effort: Effort) -> Vec<String> {
+        let mut flags: Vec<String> = match self.experiment.histogram_laps {
+            None => effort.extent().flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            Some(laps) => {
+                let laps = if effort == Effort::Test { 20 } else { laps };
+                vec!["--histogram".to_owned(), laps.to_string(), "--warmups".to_owned(), (laps / 10).to_string()]
+            }
+        };
+        flags.push("--json".to_owned());
+        flags
+    }
+
+    /// Starts a program and waits for it, or for its time to run out.
+    fn start(&self, program: &Path, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended<'_>> {
+        let mut command = Command::new(program);
+        command.args(cell.arguments()).args(flags);
+        self.wait(command, cell, environment_bytes, Child::kill)
+    }
+
+    /// Starts a command and waits for it, or for its time to run out.
+    pub(super) fn wait(
+        &self,
+        mut command: Command,
+        cell: &Cell,
+        environment_bytes: usize,
+        kill: impl FnOnce(&mut Child) -> std::io::Result<()>,
+    ) -> Result<Ended<'_>> {
+        let temporary = self.project.temporary();
+        let file = || tempfile::tempfile_in(&temporary).context(NO_ROOM);
+        let (mut output, mut errors) = (file()?, file()?);
+        command
+            // The same few variables for every reader; the padding moves the stack from round to round.
+            .env_clear()
+            .env("PATH", PROGRAMS_PATH)
+            .env("TMPDIR", &temporary)
+            .env("ENVIRONMENT_PADDING", "x".repeat(environment_bytes))
+            .envs(cell.variable())
+            .stdin(Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(errors.try_clone()?);
+        die_with_this_process(&mut command);
+        let started = command.spawn();
+        let mut child = started.with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        let limit = Duration::from_secs(self.experiment.limit_seconds);
+        let status = child.wait_timeout(limit)?;
+        if status.is_none() {
+            kill(&mut child)?;
+            child.wait()?;
+        }
+        let text = |file: &mut fs::File| -> Result<String> {
+            let mut bytes = Vec::new();
+            file.rewind()?;
+            file.read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        // Its last lines may come to stand in the record.
+        let checkout = self.project.root();
+        let errors = without_folders(&text(&mut errors)?, checkout);
+        Ok(Ended { status, limit, output: text(&mut output)?, errors, checkout })
+    }
+
+    fn headline(&self, record: &Record) -> Result<Option<f64>> {
+        let Some(headline) = &self.experiment.headline else { return Ok(None) };
+        let expression = Expression::parse(headline)?;
+        let measured = record.evaluate_any_effort(&expression)?;
+        Ok(measured.ok().and_then(|quantity| quantity.estimate.relative_half_width()))
+    }
+}
+
+/// Where programs find the tools that they start.
+pub const PROGRAMS_PATH: &str = "/usr/bin:/bin";
+
+/// Why an unfinished session is not gone on with, given what would be measured now; nothing where it is.
+fn differences(left: &Header, now: &Header) -> Vec<&'static str> {
+    let same = [
+        (left.format == now.format, "it is in another format"),
+        (left.cells == now.cells && left.sources == now.sources, "it is of other sources"),
+        (left.effort == now.effort, "it is with another effort"),
+        (left.machine.differences(&now.machine).is_empty(), "it is of another machine"),
+        (left.before.boot == now.before.boot, "the machine was started anew since"),
+    ];
+    same.into_iter().filter(|(same, _)| !same).map(|(_, reason)| reason).collect()
+}
+
+/// What a process reported, or how it failed.
+pub(super) type Outcome = Result<Observation, Failure>;
+
+pub(super) const NO_ROOM: &str = "no temporary file can be made for a program's output below target; is the disk full?";
+
+/// The order of cells in a round, each with the padding of its environment: the same for the same seed and round.
+fn order(seed: u64, round: u32, cells: usize) -> Vec<(usize, usize)> {
+    let mut rng = StdRng::seed_from_u64(seed.wrapping_add(u64::from(round)));
+    let environment_bytes = rng.random_range(0..4096);
+    let mut order: Vec<usize> = (0..cells).collect();
+    order.shuffle(&mut rng);
+    order.into_iter().map(|cell| (cell, environment_bytes)).collect()
+}
+
+/// The order in which the programs of a round are linked. That of a twin is another one, the next round's, so that what an order does is in
+/// the noise floor.
+fn link_order(round: u32, is_twin: bool) -> u32 {
+    1 + round + u32::from(is_twin)
+}
+
+/// Guesses how long is left from how long it took so far.
+pub fn time_left(started: Instant, done: usize, of: usize) -> Option<Duration> {
+    (done > 0).then(|| started.elapsed().mul_f64((of.saturating_sub(done)) as f64 / done as f64))
+}
+
+#[cfg(test)]
+mod tests;

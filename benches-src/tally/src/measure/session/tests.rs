@@ -1,0 +1,60 @@
+//! Known answers.
+
+use super::*;
+use crate::measure::extent::Extent;
+
+#[test]
+fn rounds_are_doubled_where_the_target_was_missed_and_there_is_time() {
+    let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.extent(), Effort::Full.extent());
+    assert!(quick.doubles(Some(0.06), seconds(3)) && full.doubles(Some(0.03), seconds(54)));
+    assert!(!full.doubles(Some(0.03), seconds(56)), "a full run has no more than an hour for all");
+    assert!(!quick.doubles(Some(0.04), seconds(3)), "the target was reached");
+    assert!(!quick.doubles(Some(0.06), seconds(9)), "it would take too long");
+    assert!(!full.doubles(None, seconds(3)), "there is no headline");
+    assert!(!Effort::Test.extent().doubles(Some(9.0), Duration::ZERO), "a test has no target");
+}
+
+#[test]
+fn slow_rounds_end_between_the_least_and_those_wanted() {
+    let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.extent(), Effort::Full.extent());
+    assert!(!full.ends_after(9, seconds(3_000)), "fewer than the least are too few, whatever they take");
+    assert!(full.ends_after(10, seconds(56)) && full.ends_after(19, seconds(56)));
+    assert!(!full.ends_after(19, seconds(54)), "there is time for another");
+    assert!(!full.ends_after(30, seconds(150)), "rounds that are being doubled are doubled");
+    assert!(!quick.ends_after(5, seconds(60)) && !quick.ends_after(6, seconds(60)), "a quick run has six");
+}
+
+fn extent(effort: Effort, line: &str) -> Extent {
+    let text = format!("name = \"a\"\nquestion = \"?\"\nprediction = \".\"\nper = \"hop\"\n{line}\ncells = []");
+    effort.extent_for(&toml::from_str(&text).unwrap())
+}
+
+#[test]
+fn an_experiment_may_be_given_all_rounds_whatever_they_take() {
+    let of = |line| extent(Effort::Full, line).ends_after(19, Duration::from_secs(3_000));
+    assert!(of("") && !of("all_rounds = true"));
+    assert_eq!(extent(Effort::Full, "all_rounds = true").rounds, 20);
+}
+
+#[test]
+fn what_is_counted_exactly_has_fewer_rounds() {
+    let of = |effort: Effort, count: &str| extent(effort, count).rounds;
+    assert_eq!(of(Effort::Full, "count = \"instructions\"\ncounted_laps = [1, 2]"), 6);
+    assert_eq!(of(Effort::Test, "count = \"instructions\"\ncounted_laps = [1, 2]"), 1);
+    assert_eq!((of(Effort::Full, "count = \"system-calls\""), of(Effort::Full, "")), (6, 20));
+}
+
+#[test]
+fn every_round_has_every_cell_once_in_an_order_of_its_own() {
+    let orders: Vec<_> = (0..50).map(|round| order(7, round, 6)).collect();
+    for order in &orders {
+        let mut cells: Vec<usize> = order.iter().map(|(cell, _)| *cell).collect();
+        cells.sort_unstable();
+        assert_eq!(cells, [0, 1, 2, 3, 4, 5]);
+        assert!(order.iter().all(|(_, bytes)| *bytes == order[0].1), "rivals get the same environment");
+    }
+    assert_eq!(order(7, 3, 6), orders[3]);
+    assert!(orders.windows(2).any(|pair| pair[0] != pair[1]));
+    let first: std::collections::BTreeSet<_> = orders.iter().map(|order| order[0].0).collect();
+    assert_eq!(first.len(), 6, "each cell goes first now and then");
+}

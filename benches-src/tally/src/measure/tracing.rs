@@ -1,0 +1,83 @@
+//! Running a program under a tool that counts.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use observation::Observation;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::counted::{self, Counted};
+use super::ended::Ended;
+use super::session::{NO_ROOM, Outcome, Session};
+use crate::book::cell::Cell;
+use crate::book::count::Count;
+
+impl Session<'_> {
+    /// Counts what an operation does, by a shorter and a longer run. Times under a tool that counts are no results, so none is
+    /// kept.
+    pub(super) fn count(&self, count: Count, cell: &Cell, environment_bytes: usize) -> Result<Outcome> {
+        let tool = match counted::tool(count) {
+            Ok(tool) => tool,
+            Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
+        };
+        let program = self.programs.join(&cell.program);
+        let mut runs = Vec::new();
+        for laps in self.experiment.laps_of(count) {
+            let (ended, summary) = self.trace(count, &tool, cell, laps, environment_bytes)?;
+            if let Some(reason) = counted::refused(count, &ended.errors) {
+                return Ok(Ok(self.unavailable(cell, reason)));
+            }
+            let seen = match ended.observation(&self.plan.chapter, cell) {
+                Ok(seen) => seen,
+                Err(failure) => return Ok(Err(failure)),
+            };
+            if let Some(reason) = seen.unavailable.get("elapsed") {
+                return Ok(Ok(self.unavailable(cell, reason.as_str())));
+            }
+            match Counted::new(count, &summary, &program, &seen) {
+                Ok(counted) => runs.push((counted, seen, ended)),
+                Err(error) => return Ok(Err(ended.failure(format!("{error:#}")))),
+            }
+        }
+        let [(shorter, ..), (longer, seen, ended)] = &runs[..] else { unreachable!("two runs") };
+        Ok(match longer.beyond(shorter) {
+            Ok(measures) => Ok(Observation {
+                program: seen.program.clone(),
+                parameters: seen.parameters.clone(),
+                placement: seen.placement.clone(),
+                measures,
+                ..Observation::default()
+            }),
+            Err(error) => Err(ended.failure(format!("{error:#}"))),
+        })
+    }
+
+    /// Runs a program for so many laps under a tool that counts; how it ended, and the tool's summary.
+    fn trace(
+        &self,
+        count: Count,
+        tool: &Path,
+        cell: &Cell,
+        laps: u64,
+        environment_bytes: usize,
+    ) -> Result<(Ended<'_>, String)> {
+        let summary = tempfile::NamedTempFile::new_in(self.project.temporary()).context(NO_ROOM)?;
+        let mut command = Command::new(tool);
+        command
+            .args(counted::arguments(count, summary.path()))
+            .arg(self.programs.join(&cell.program))
+            .args(cell.arguments())
+            .args(["--iters", &laps.to_string(), "--warmups", "0", "--json"])
+            // A group of its own, since to kill the tool is not to kill what it looks at.
+            .process_group(0);
+        let ended = self.wait(command, cell, environment_bytes, |child| {
+            let group = Pid::from_raw(child.id().cast_signed()).expect("a process that was started");
+            Ok(kill_process_group(group, Signal::KILL)?)
+        })?;
+        let text = fs::read(summary.path())?;
+        Ok((ended, String::from_utf8_lossy(&text).into_owned()))
+    }
+}

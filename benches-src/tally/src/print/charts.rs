@@ -1,0 +1,378 @@
+//! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
+//! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
+
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use regex::{Captures, Regex};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::measure::neighbours::die_with_this_process;
+use crate::print::downloads;
+use crate::print::view::View;
+use crate::project::Project;
+use crate::record::sources::hash;
+use crate::say;
+
+/// What is to be drawn.
+#[derive(Serialize)]
+pub struct Request {
+    /// Put before every id in the picture, since all pages end up on one to print.
+    pub prefix: String,
+    /// The picture's title, read aloud.
+    pub title: String,
+    /// Its description, read aloud.
+    pub description: String,
+    /// The specification for wide pages, with its rows.
+    pub wide: Value,
+    /// The same for a phone.
+    pub narrow: Value,
+}
+
+/// Two drawings of the same rows.
+#[derive(Serialize, Deserialize)]
+pub struct Drawn {
+    /// For wide pages.
+    pub wide: String,
+    /// For a phone.
+    pub narrow: String,
+}
+
+/// A specification with its rows and the titles of its axes, each with the word that stands for it in the file.
+pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&str, &str)]) -> Result<Value> {
+    let path = project.charts().join(format!("{name}.vl.json"));
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut spec: Value = serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+    ensure!(spec["data"]["name"] == "rows", "{}: its data source is not named \"rows\"", path.display());
+    spec["datasets"] = serde_json::json!({ "rows": rows });
+    let config = project.charts().join("config.json");
+    let text = fs::read_to_string(&config).with_context(|| format!("cannot read {}", config.display()))?;
+    spec["config"] = serde_json::from_str(&text).with_context(|| format!("in {}", config.display()))?;
+    set_titles(&mut spec, titles);
+    let mut xs: Vec<f64> = rows.iter().filter_map(|row| row["x"].as_f64()).collect();
+    xs.sort_by(f64::total_cmp);
+    xs.dedup();
+    if xs.first() == Some(&0.0) {
+        make_room_for_0(&mut spec, &Value::from(xs));
+    }
+    Ok(spec)
+}
+
+/// A logarithmic axis has no place for 0: where something stands there, the axis is linear up to 1, and has a tick at each point.
+fn make_room_for_0(value: &mut Value, ticks: &Value) {
+    if value["field"] == "x" && value["scale"]["type"] == "log" {
+        value["scale"]["type"] = "symlog".into();
+        value["axis"]["values"] = ticks.clone();
+    }
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| make_room_for_0(item, ticks)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| make_room_for_0(field, ticks)),
+        _ => {}
+    }
+}
+
+/// A text such as `"$axis"` stands for a title wherever a specification has it.
+fn set_titles(value: &mut Value, titles: &[(&str, &str)]) {
+    match value {
+        Value::String(text) => {
+            if let Some((_, title)) = titles.iter().find(|(word, _)| word == text) {
+                *text = (*title).to_owned();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| set_titles(item, titles)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| set_titles(field, titles)),
+        _ => {}
+    }
+}
+
+/// What to do where the packages that draw are not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packages {
+    /// To fetch them.
+    Fetch,
+    /// To draw nothing: a build has tried to fetch them once, and every chart of it would try again.
+    AsTheyAre,
+}
+
+/// Draws charts with one Node for all of them, which is started by the first that was not drawn before.
+#[derive(Default)]
+pub struct Pencil(RefCell<Option<Node>>);
+
+impl Pencil {
+    /// Draws, or finds what was drawn before.
+    pub fn draw(&self, project: &Project, request: &Request, packages: Packages) -> Result<Drawn> {
+        let folder = project.charts();
+        let asked = serde_json::to_string(request)?;
+        let mut all = asked.clone();
+        for file in ["draw.mjs", "package-lock.json"] {
+            all +=
+                &fs::read_to_string(folder.join(file)).with_context(|| format!("cannot read {file} of book/charts"))?;
+        }
+        let kept = project.drawn().join(format!("{}.json", hash(all.as_bytes())));
+        if let Some(drawn) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+            return Ok(drawn);
+        }
+        match packages {
+            Packages::Fetch => fetch_packages(project)?,
+            Packages::AsTheyAre => {
+                ensure!(are_fetched(project)?, "the packages that draw charts are not there. {CURE}")
+            }
+        }
+        let drawn: Drawn = serde_json::from_str(&self.answer(&folder, &asked)?)?;
+        let keep = || -> std::io::Result<()> {
+            fs::create_dir_all(project.drawn())?;
+            // Written beside and moved, since builds may run side by side.
+            let mut file = tempfile::NamedTempFile::new_in(project.drawn())?;
+            file.write_all(serde_json::to_string(&drawn)?.as_bytes())?;
+            file.persist(&kept)?;
+            Ok(())
+        };
+        if let Err(error) = keep() {
+            // What is drawn can be shown, whether there is room to keep it or not.
+            say!(
+                "tally: warning: a chart cannot be kept in {} ({error}), and will be drawn again",
+                project.drawn().display()
+            );
+        }
+        Ok(drawn)
+    }
+
+    /// What Node answers; one that has failed is forgotten.
+    fn answer(&self, folder: &Path, request: &str) -> Result<String> {
+        let mut node = self.0.borrow_mut();
+        let answer = match &mut *node {
+            Some(running) => running.answer(request),
+            none => none.insert(Node::start(folder)?).answer(request),
+        };
+        if let Ok(Some(line)) = answer {
+            return Ok(line);
+        }
+        let said = node.take().map(Node::end).transpose()?.unwrap_or_default();
+        say!("tally: draw.mjs failed:\n{}", said.trim());
+        bail!("draw.mjs failed: {}", with_cure(reason(&said, folder)))
+    }
+}
+
+/// A Node that draws what it is asked for, a line of JSON each, and answers in lines.
+struct Node {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    errors: File,
+}
+
+impl Node {
+    fn start(folder: &Path) -> Result<Self> {
+        let errors = tempfile::tempfile().context("no temporary file can be made; is the disk full?")?;
+        let mut node = Command::new("node");
+        node.arg("draw.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        node.stderr(errors.try_clone()?);
+        die_with_this_process(&mut node);
+        let mut child = node.spawn().context(NO_NODE)?;
+        let (requests, answers) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        Ok(Self { child, requests, answers: BufReader::new(answers), errors })
+    }
+
+    /// The answer, or nothing where it has ended instead.
+    fn answer(&mut self, request: &str) -> std::io::Result<Option<String>> {
+        // What JSON does not escape and Node takes for the end of a line.
+        let line = request.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029") + "\n";
+        self.requests.write_all(line.as_bytes())?;
+        self.requests.flush()?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        Ok((!answer.is_empty()).then_some(answer))
+    }
+
+    /// What it wrote to standard error until its end.
+    fn end(self) -> Result<String> {
+        let Self { mut child, requests, answers, mut errors } = self;
+        drop((requests, answers));
+        child.wait()?;
+        let mut said = Vec::new();
+        errors.rewind()?;
+        errors.read_to_end(&mut said)?;
+        Ok(String::from_utf8_lossy(&said).into_owned())
+    }
+}
+
+impl Drop for Pencil {
+    fn drop(&mut self) {
+        // It ends when nothing more is asked of it; what it says then is nobody's concern.
+        let _ = self.0.take().map(Node::end);
+    }
+}
+
+/// Both drawings, of which a page shows the one that it has room for.
+pub fn pictures(drawn: &Drawn) -> String {
+    format!(
+        "<div class=\"picture wide-only\">{}</div>\n<div class=\"picture narrow-only\">{}</div>\n",
+        drawn.wide, drawn.narrow
+    )
+}
+
+/// Writes what a chart's live view needs; its path from a page. It is a script and not JSON, because a page that was opened from a folder may load
+/// only scripts.
+pub fn write_live(view: &View, path: &str, name: &str, request: &Request) -> Result<String> {
+    let both = serde_json::json!({ "wide": live(&request.wide), "narrow": live(&request.narrow) });
+    downloads::write(view, &format!("{path}.live.js"), &format!("(window.charts ??= {{}})[{name:?}] = {both};\n"))
+}
+
+/// A specification as a browser draws it. Vega measures text there by its font's name, and "inherit" is none: names of rows would be cut.
+pub fn live(specification: &Value) -> Value {
+    let mut specification = specification.clone();
+    set_titles(&mut specification, &[("inherit", LIVE_FONT)]);
+    specification
+}
+
+/// What mdBook's pages are set in.
+const LIVE_FONT: &str = "\"Open Sans\", sans-serif";
+
+/// The picture outside a page, where no style sheet gives it colours: those of the light theme, on white.
+pub fn standalone(project: &Project, svg: &str) -> Result<String> {
+    let path = project.root().join("book/theme/book.css");
+    let css = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let variable = Regex::new(r"var\((--c-[a-z]+)\)").expect("a literal that is well formed");
+    let coloured = variable.replace_all(svg, |found: &Captures| {
+        // The first definition in the file is the light one.
+        let value = css.split_once(&format!("{}:", &found[1])).and_then(|(_, rest)| rest.split(';').next());
+        value.unwrap_or("#333").trim().to_owned()
+    });
+    let coloured =
+        coloured.replace("currentColor", "#333").replace("font-family=\"inherit\"", "font-family=\"sans-serif\"");
+    Ok(coloured.replacen("<svg ", "<svg style=\"background:#fff\" ", 1) + "\n")
+}
+
+/// The line of an error that a page can show: what went wrong, and not whose folders lie where.
+fn reason(said: &str, folder: &Path) -> String {
+    let line = said.lines().find(|line| line.contains("Error")).or(said.lines().next()).unwrap_or("without a word");
+    line.trim().replace(&*folder.to_string_lossy(), "book/charts")
+}
+
+/// A package that cannot be found may be one of many that were deleted, while what says that all were fetched is still there.
+fn with_cure(reason: String) -> String {
+    if reason.contains("Cannot find") { format!("{reason}. {CURE}") } else { reason }
+}
+
+/// What helps where packages are missing.
+const CURE: &str = "Delete book/charts/node_modules and build again, with access to the npm registry";
+
+/// Why pages may have no pictures.
+const NO_NODE: &str = "Node.js 20 or newer was not found, so that no chart is drawn but those that were before; the tables have all their numbers";
+
+/// The oldest Node that draws.
+const OLDEST_NODE: u32 = 20;
+
+/// Whether there is a Node that can draw.
+pub fn find_node() -> Result<()> {
+    let output = Command::new("node").arg("--version").output().context(NO_NODE)?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let major = version.strip_prefix('v').and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    ensure!(major.is_some_and(|major| major >= OLDEST_NODE), "{NO_NODE} (there is one of version {version:?})");
+    Ok(())
+}
+
+/// The folder of Vega's scripts among the files for download.
+pub const VEGA: &str = "vega";
+
+/// Puts our own copy of Vega among the files for download, where pages find it when somebody asks for a live chart.
+pub fn copy_vega(project: &Project) -> Result<()> {
+    let folder = project.generated().join(VEGA);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for name in ["vega", "vega-lite", "vega-embed"] {
+        let file = format!("{name}.min.js");
+        let from = project.charts().join("node_modules").join(name).join("build").join(&file);
+        let bytes = fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?;
+        // Written only where it differs, so that `mdbook serve` is not set off by itself.
+        if fs::read(folder.join(&file)).is_ok_and(|old| old == bytes) {
+            continue;
+        }
+        fs::write(folder.join(&file), bytes)
+            .with_context(|| format!("cannot write {}", folder.join(&file).display()))?;
+    }
+    Ok(())
+}
+
+/// Where it is noted which packages were fetched.
+fn stamp(project: &Project) -> PathBuf {
+    project.charts().join("node_modules/.fetched")
+}
+
+/// What is noted there when the locked packages were.
+fn wanted(project: &Project) -> Result<String> {
+    let lock = fs::read(project.charts().join("package-lock.json"));
+    Ok(hash(&lock.context("cannot read book/charts/package-lock.json")?))
+}
+
+fn are_fetched(project: &Project) -> Result<bool> {
+    let wanted = wanted(project)?;
+    Ok(fs::read_to_string(stamp(project)).is_ok_and(|fetched| fetched == wanted))
+}
+
+/// One process at a time: npm begins by deleting what another may just have fetched.
+fn one_at_a_time(project: &Project) -> Result<File> {
+    let path = project.drawn().join("packages.lock");
+    fs::create_dir_all(project.drawn()).with_context(|| format!("cannot make {}", project.drawn().display()))?;
+    let file = File::create(&path).with_context(|| format!("cannot open {}", path.display()))?;
+    file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    Ok(file)
+}
+
+/// Makes sure that the locked npm packages are there.
+pub fn fetch_packages(project: &Project) -> Result<()> {
+    if are_fetched(project)? {
+        return Ok(());
+    }
+    let _alone = one_at_a_time(project)?;
+    if are_fetched(project)? {
+        // By the process that this one waited for.
+        return Ok(());
+    }
+    // What npm leaves half done must not look as if it were whole.
+    let _ = fs::remove_file(stamp(project));
+    find_node()?;
+    say!("tally: fetching the packages that draw charts");
+    let output = Command::new("npm")
+        .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+        .current_dir(project.charts())
+        .output()
+        .context("npm was not found; it comes with Node.js")?;
+    if !output.status.success() {
+        bail!("npm ci failed in book/charts: {}. {CURE}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    fs::write(stamp(project), wanted(project)?)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn why_there_is_no_picture_is_one_line_without_anybodys_folders() {
+        let folder = Path::new("/home/somebody/book/charts");
+        let missing = "node:internal/modules:1\n  throw\nError: Cannot find package 'vega' from /home/somebody/book/charts/draw.mjs\n    at a\n";
+        assert_eq!(reason(missing, folder), "Error: Cannot find package 'vega' from book/charts/draw.mjs");
+        assert_eq!(reason("", folder), "without a word");
+        assert!(with_cure(reason(missing, folder)).ends_with(CURE), "a package is missing");
+        assert_eq!(with_cure("Error: invalid".to_owned()), "Error: invalid");
+    }
+
+    #[test]
+    fn only_the_axis_of_what_is_swept_gets_room_for_0() {
+        let axis = |field: &str| json!({ "field": field, "scale": { "type": "log" }, "axis": {} });
+        let mut spec = json!({ "layer": [{ "encoding": { "x": axis("x"), "y": axis("median") } }] });
+        make_room_for_0(&mut spec, &json!([0, 1, 10]));
+        let encoding = &spec["layer"][0]["encoding"];
+        assert_eq!(encoding["x"]["scale"]["type"], "symlog");
+        assert_eq!(encoding["x"]["axis"]["values"], json!([0, 1, 10]));
+        assert_eq!(encoding["y"], axis("median"));
+    }
+}

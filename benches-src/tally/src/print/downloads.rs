@@ -1,0 +1,178 @@
+//! Files for download beside a figure, and the small line that leads to them: machine and date, data, record, command.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::book::cell::{Cell, plain};
+use crate::book::experiment::Experiment;
+use crate::book::plan::Plan;
+use crate::compute::quantity::Measured;
+use crate::print::charts;
+use crate::print::escape::html;
+use crate::print::render;
+use crate::print::view::View;
+use crate::project::{Machine, Project};
+use crate::record::Record;
+use crate::statistics::Estimate;
+
+/// Writes a file below `book/src/generated`, and only if it differs, so that `mdbook serve` is not set off by itself.
+/// Returns the path from a page.
+pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
+    view.written.borrow_mut().push(name.to_owned());
+    let path = view.project.generated().join(name);
+    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(format!("generated/{name}"));
+    }
+    let put = |path: &Path| {
+        fs::create_dir_all(path.parent().expect("a file lies in a folder"))?;
+        fs::write(path, text)
+    };
+    put(&path).with_context(|| format!("cannot write {}; is it writable, and is the disk full?", path.display()))?;
+    Ok(format!("generated/{name}"))
+}
+
+/// Removes what is there for download of machines that are not shown now: mdBook would publish it with the rest.
+pub fn forget_others(project: &Project, shown: &Machine) -> Result<()> {
+    let Ok(folders) = fs::read_dir(project.generated()) else { return Ok(()) };
+    for folder in folders {
+        let path = folder?.path();
+        let is_kept = [shown.slug(), charts::VEGA].iter().any(|name| path.ends_with(name));
+        if path.is_dir() && !is_kept {
+            fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// What stands under a figure in small letters: where its numbers come from, where to look into them, how to make it again,
+/// how to cite it.
+pub struct SmallPrint<'a> {
+    /// The figure's id on its own chapter's page.
+    pub figure: &'a str,
+    /// The command that prints it again.
+    pub command: &'a str,
+    /// What it shows as CSV, for those who want the bare numbers.
+    pub csv: &'a str,
+    /// Further links, each a word and a path.
+    pub more: &'a [(&'a str, String)],
+}
+
+impl SmallPrint<'_> {
+    /// As HTML.
+    pub fn page(&self, view: &View, plan: &Plan, experiment: &Experiment) -> Result<String> {
+        let context = render::context(view, plan, experiment)?;
+        let mut parts = vec![format!("<a href=\"machines.md\">{}</a>", html(&context))];
+        let mut cite = String::new();
+        if let Ok((record, _)) = view.kept(plan, experiment)?.as_ref() {
+            let folder = format!("{}/{}", view.machine.slug(), plan.chapter);
+            // A table and a figure of one experiment show different numbers of it.
+            let csv = write(view, &format!("{folder}/{}.csv", self.figure), self.csv)?;
+            let raw = fs::read_to_string(view.project.record(&view.machine, &plan.chapter, &experiment.name))?;
+            let raw = write(view, &format!("{folder}/{}.jsonl", experiment.name), &raw)?;
+            parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
+            parts.push(format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))));
+            cite = self.cite(view, plan, experiment, record);
+        }
+        parts.extend(self.more.iter().map(|(word, path)| format!("<a href=\"{path}\" download>{}</a>", html(word))));
+        parts.push(format!("<a href=\"{}.md#{}\">listings</a>", plan.chapter, experiment.programs()[0]));
+        parts.push(format!("<code class=\"command\">{}</code>", html(self.command)));
+        Ok(small_letters(&parts, &cite))
+    }
+
+    /// A citation that carries the machine along.
+    fn cite(&self, view: &View, plan: &Plan, experiment: &Experiment, record: &Record) -> String {
+        let text = format!(
+            "Tasks beside threads, {} ({}). Machine {}: {}; measured {}, effort {}, {} rounds, revision {}.",
+            self.figure,
+            experiment.question,
+            view.machine.name(),
+            record.header.machine.summary(),
+            record.day(),
+            record.header.effort.word(),
+            record.complete_rounds().len(),
+            record.header.revision.as_deref().unwrap_or("unknown"),
+        );
+        citation(&text, &plan.chapter, self.figure)
+    }
+}
+
+/// Small letters under a figure: their parts in a line, and under it a citation, if there is one.
+pub fn small_letters(parts: &[String], citation: &str) -> String {
+    format!("<div class=\"small\">\n<p>{}</p>\n{citation}</div>\n", parts.join(" · "))
+}
+
+/// A citation of a figure, folded away, with a link to it.
+pub fn citation(text: &str, chapter: &str, figure: &str) -> String {
+    let link = html(&format!("{chapter}.html#{figure}"));
+    format!(
+        "<details class=\"cite\"><summary>cite</summary><p>{} <a href=\"{chapter}.md#{figure}\">{link}</a></p></details>\n",
+        html(text)
+    )
+}
+
+fn provenance(record: &Record) -> String {
+    let revision = record.header.revision.as_deref().unwrap_or("unknown");
+    format!("revision {revision}, {} processes", record.runs.len())
+}
+
+/// One row per cell: of each number its median and its interval's ends, unrounded, in the unit that its name says. The first is the one
+/// that the cell was measured for.
+pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Option<&'a Measured>>)>) -> String {
+    let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].map(str::to_owned);
+    let of_numbers = names.iter().flat_map(|name| [name.clone(), format!("{name}_low"), format!("{name}_high")]);
+    let mut out = csv_line(heads.into_iter().chain(of_numbers).chain(["missing".to_owned()]));
+    for (cell, numbers) in rows {
+        let main = numbers.first().copied().flatten();
+        let parameters = cell.parameters.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+        let first = [
+            cell.to_string(),
+            cell.program.clone(),
+            cell.placement.clone(),
+            cell.condition.clone().unwrap_or_default(),
+            parameters.collect::<Vec<_>>().join(" "),
+            estimate(main).map_or(String::new(), |estimate| estimate.rounds.to_string()),
+        ];
+        let missing = main.and_then(|main| main.as_ref().err()).map_or(String::new(), ToString::to_string);
+        let numbers = numbers.into_iter().flat_map(|number| csv_numbers(estimate(number)));
+        out += &csv_line(first.into_iter().chain(numbers).chain([missing]));
+    }
+    out
+}
+
+/// A median and its interval's ends, unrounded, as far as there are any.
+pub fn csv_numbers(estimate: Option<Estimate>) -> [String; 3] {
+    let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
+    let numbers = [estimate.map(|estimate| estimate.median), low, high];
+    numbers.map(|number| number.map_or(String::new(), |number| number.to_string()))
+}
+
+fn estimate(measured: Option<&Measured>) -> Option<Estimate> {
+    Some(measured?.as_ref().ok()?.estimate)
+}
+
+/// A line of a CSV file.
+pub fn csv_line(fields: impl Iterator<Item = String>) -> String {
+    fields.map(|field| csv_field(&field)).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// Quoted where it must be. What a spreadsheet would take for a formula gets a leading apostrophe.
+fn csv_field(text: &str) -> String {
+    let is_number = text.parse::<f64>().is_ok();
+    let text = if text.starts_with(['=', '+', '-', '@']) && !is_number { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_that_need_it_are_quoted_and_formulas_are_disarmed() {
+        assert_eq!(csv_field("a[b, c]"), "\"a[b, c]\"");
+        assert_eq!(csv_field("say \"x\"\n"), "\"say \"\"x\"\"\n\"");
+        assert_eq!(csv_field("=1+1"), "'=1+1");
+        assert_eq!(csv_field("-3.5"), "-3.5");
+    }
+}

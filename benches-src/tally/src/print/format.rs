@@ -1,0 +1,255 @@
+//! The one place that rounds. Three significant digits, an interval's ends to the same decimal place, and commas between thousands.
+
+use crate::book::unit::Unit;
+use crate::compute::quantity::Quantity;
+use crate::statistics::Estimate;
+
+/// A scale for numbers of one unit: a name and how many of the unit it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// `ns`, `µs`, `ms`, `s`; `B`, `KiB`, `MiB`, `GiB`; nothing for counts and ratios.
+    pub name: &'static str,
+    /// In nanoseconds or bytes.
+    pub size: f64,
+}
+
+const fn scale(name: &'static str, size: f64) -> Scale {
+    Scale { name, size }
+}
+
+const PLAIN: [Scale; 1] = [scale("", 1.0)];
+const TIMES: [Scale; 4] = [scale("ns", 1.0), scale("µs", 1e3), scale("ms", 1e6), scale("s", 1e9)];
+const BYTES: [Scale; 4] =
+    [scale("B", 1.0), scale("KiB", 1024.0), scale("MiB", 1_048_576.0), scale("GiB", 1_073_741_824.0)];
+
+impl Scale {
+    /// The scale on which this number has few digits before the point.
+    pub fn of(unit: Unit, number: f64) -> Self {
+        let scales: &[Scale] = match unit {
+            Unit::Nanoseconds => &TIMES,
+            Unit::Bytes => &BYTES,
+            Unit::Count | Unit::Ratio => &PLAIN,
+        };
+        let fits = |scale: &&Scale| number.abs() >= scale.size;
+        scales.iter().rev().find(fits).copied().unwrap_or(scales[0])
+    }
+
+    /// The number on this scale, without the unit.
+    pub fn show(self, number_of_units: f64) -> String {
+        number(number_of_units / self.size)
+    }
+
+    /// What a column or an axis of such numbers is headed: `text, KiB`, or the text alone where there is no unit.
+    pub fn head(self, text: &str) -> String {
+        if self.name.is_empty() { text.to_owned() } else { format!("{text}, {}", self.name) }
+    }
+}
+
+/// Three significant digits, but no digit of a whole number is lost, and never more than three decimals. What would then
+/// look like nothing, though it is something, is said to be less than a thousandth.
+pub fn number(value: f64) -> String {
+    if is_tiny(value) { "<0.001".to_owned() } else { grouped(&format!("{value:.*}", decimals(value))) }
+}
+
+fn is_tiny(value: f64) -> bool {
+    value != 0.0 && value.abs() < 0.0005
+}
+
+fn decimals(value: f64) -> usize {
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return 0;
+    }
+    // Rounding may carry into another digit: 9.999 is 10.0, not 10.00.
+    let exponent = format!("{magnitude:.2e}").split('e').nth(1).and_then(|e| e.parse::<i32>().ok()).unwrap_or(0);
+    (2 - exponent).clamp(0, 3) as usize
+}
+
+/// With so many decimals; what rounds to nothing has no sign.
+fn fixed(value: f64, places: usize) -> String {
+    let text = grouped(&format!("{value:.places$}"));
+    if text.contains(|digit| ('1'..='9').contains(&digit)) { text } else { text.trim_start_matches('-').to_owned() }
+}
+
+/// A number with commas between its thousands.
+pub fn grouped(number: &str) -> String {
+    let whole = number.find('.').unwrap_or(number.len());
+    let mut out = String::new();
+    for (place, character) in number.char_indices() {
+        let thousands = place < whole && (whole - place).is_multiple_of(3);
+        if thousands && out.ends_with(|before: char| before.is_ascii_digit()) {
+            out.push(',');
+        }
+        out.push(character);
+    }
+    out
+}
+
+/// A quantity in words: the number with its unit, and the interval with the same number of decimals.
+pub struct Shown {
+    /// For example `4.92 µs`, `1.44 times`, `2.00`.
+    pub value: String,
+    /// For example `4.88–4.97`; none where there are too few rounds.
+    pub interval: Option<String>,
+    /// Whether both ends of the interval read alike, so that it says no more than the number.
+    pub is_point: bool,
+}
+
+impl Shown {
+    /// What a page says beside the number: its interval, that there is none, or nothing where it would only repeat the number.
+    pub fn beside(&self) -> Option<&str> {
+        (!self.is_point).then(|| self.interval_or_none())
+    }
+
+    /// The interval, or that there is none.
+    pub fn interval_or_none(&self) -> &str {
+        self.interval.as_deref().unwrap_or("no interval")
+    }
+}
+
+/// A quantity on the scale that fits it.
+pub fn quantity(quantity: &Quantity) -> Shown {
+    estimate(quantity.unit, &quantity.estimate)
+}
+
+/// What was estimated in a unit, on the scale that fits it.
+pub fn estimate(unit: Unit, estimate: &Estimate) -> Shown {
+    let scale = Scale::of(unit, estimate.median);
+    let Shown { value, interval, is_point } = on_scale(estimate, scale);
+    let unit = if scale.name.is_empty() { String::new() } else { format!(" {}", scale.name) };
+    Shown { value: value + &unit, interval, is_point }
+}
+
+/// An estimate on a scale that it shares with others, without the unit.
+pub fn on_scale(estimate: &Estimate, scale: Scale) -> Shown {
+    let divide = scale.size;
+    let value = estimate.median / divide;
+    let (low, high) = estimate.interval.unwrap_or((0.0, 0.0));
+    // Nothing has no digits of its own; those of its interval then say how exact it is.
+    let places = if value == 0.0 { decimals(low.abs().max(high.abs()) / divide) } else { decimals(value) };
+    let ends = estimate.interval.map(|(low, high)| (fixed(low / divide, places), fixed(high / divide, places)));
+    Shown {
+        value: if is_tiny(value) { number(value) } else { fixed(value, places) },
+        is_point: ends.as_ref().is_some_and(|(low, high)| low == high),
+        interval: ends.map(|(low, high)| range(&low, &high)),
+    }
+}
+
+/// From one number to another. A dash between them would look like the sign of the second where the first has one.
+pub fn range(low: &str, high: &str) -> String {
+    let between = if low.starts_with('-') { " to " } else { "–" };
+    format!("{low}{between}{high}")
+}
+
+/// A quantity as a sentence says it that does not print its interval: with as many digits as that supports, two at least and three at most.
+pub fn rough(quantity: &Quantity) -> String {
+    const SHARP: f64 = 0.02;
+    let is_sharp = quantity.estimate.relative_half_width().is_some_and(|width| width < SHARP);
+    let scale = Scale::of(quantity.unit, quantity.estimate.median);
+    let value = significant(quantity.estimate.median / scale.size, if is_sharp { 3 } else { 2 });
+    if scale.name.is_empty() { value } else { format!("{value} {}", scale.name) }
+}
+
+/// A number to so many significant digits, with zeros in the places of others that it has before its point.
+fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    let unit = 10f64.powi(exponent - digits + 1);
+    let rounded = (value / unit).round() * unit;
+    // Rounding may have carried into another digit.
+    let exponent = (rounded.abs() * (1.0 + 1e-12)).log10().floor() as i32;
+    grouped(&format!("{rounded:.*}", (digits - 1 - exponent).max(0) as usize))
+}
+
+/// Parts of a hundred.
+pub fn percent(part: f64) -> String {
+    format!("{} %", number(part * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn significant_digits_are_kept_and_others_are_zeros() {
+        for (value, digits, shown) in [
+            (116.7, 3, "117"),
+            (116.7, 2, "120"),
+            (21_413.0, 2, "21,000"),
+            (1.5972, 2, "1.6"),
+            (0.1064, 2, "0.11"),
+            (9.96, 2, "10"),
+            (99.96, 3, "100"),
+            (1.0, 3, "1.00"),
+            (-0.0456, 2, "-0.046"),
+            (0.0, 3, "0"),
+        ] {
+            assert_eq!(significant(value, digits), shown, "{value} to {digits}");
+        }
+    }
+
+    #[test]
+    fn a_range_of_negative_numbers_has_no_dash() {
+        assert_eq!(range("1.5", "2.0"), "1.5–2.0");
+        assert_eq!(range("-3.9", "-3.8"), "-3.9 to -3.8");
+    }
+
+    #[test]
+    fn an_interval_whose_ends_read_alike_is_a_point() {
+        for (interval, is_point) in [(Some((2.0, 2.001)), true), (Some((1.99, 2.001)), false), (None, false)] {
+            let shown = estimate(Unit::Count, &Estimate { median: 2.0, interval, rounds: 6 });
+            assert_eq!(shown.is_point, is_point, "{interval:?}");
+            assert_eq!(shown.beside().is_none(), is_point, "{interval:?}");
+        }
+    }
+
+    #[test]
+    fn three_digits() {
+        for (value, shown) in [
+            (4.9213, "4.92"),
+            (12.345, "12.3"),
+            (1234.5, "1,234"),
+            (0.04567, "0.046"),
+            (9.9996, "10.0"),
+            (0.0, "0"),
+            (0.0001, "<0.001"),
+            (-3.456, "-3.46"),
+        ] {
+            assert_eq!(number(value), shown);
+        }
+    }
+
+    #[test]
+    fn thousands_have_commas() {
+        for (plain, shown) in [
+            ("0", "0"),
+            ("999", "999"),
+            ("1000", "1,000"),
+            ("-123456", "-123,456"),
+            ("10000000", "10,000,000"),
+            ("1234.5678", "1,234.5678"),
+            ("-0.001", "-0.001"),
+        ] {
+            assert_eq!(grouped(plain), shown);
+        }
+    }
+
+    #[test]
+    fn times_find_their_scale_and_the_interval_keeps_it() {
+        let shown =
+            estimate(Unit::Nanoseconds, &Estimate { median: 998.0, interval: Some((990.0, 1004.4)), rounds: 6 });
+        assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("998 ns", Some("990–1,004")));
+        let shown = estimate(Unit::Nanoseconds, &Estimate { median: 4921.0, interval: None, rounds: 3 });
+        assert_eq!((shown.value.as_str(), shown.interval), ("4.92 µs", None));
+        let shown = estimate(Unit::Count, &Estimate { median: 0.0, interval: Some((-0.0002, 0.0)), rounds: 6 });
+        assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("0.000", Some("0.000–0.000")));
+        assert_eq!(Scale::of(Unit::Nanoseconds, 0.2), TIMES[0]);
+        let shown =
+            estimate(Unit::Bytes, &Estimate { median: 36_500.0, interval: Some((36_400.0, 36_864.0)), rounds: 6 });
+        assert_eq!((shown.value.as_str(), shown.interval.as_deref()), ("35.6 KiB", Some("35.5–36.0")));
+        assert_eq!(Scale::of(Unit::Count, 4e9).head("mappings"), "mappings");
+        assert_eq!(percent(0.0312), "3.12 %");
+    }
+}

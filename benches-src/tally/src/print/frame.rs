@@ -1,0 +1,197 @@
+//! What every table of an experiment has around its numbers: how fresh they are, a caption, the cells of a placement together,
+//! notes, and the small print.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use crate::book::cell::{Cell, PLACEMENTS, plain};
+use crate::book::experiment::Experiment;
+use crate::book::plan::Plan;
+use crate::compute::quantity::Missing;
+use crate::print::downloads::SmallPrint;
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render;
+use crate::print::view::View;
+use crate::record::Record;
+use crate::record::sources::Freshness;
+
+/// What moves less than this per operation rounds to nothing, and gets no column.
+pub const LEAST: f64 = 0.005;
+
+/// What stands beside each median of a table, in its caption.
+pub const OVER_ROUNDS: &str = "and its 95 % interval, unless that rounds to a point, over rounds";
+
+/// Whose numbers a table shows.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// Plans, published figures, other machines.
+    pub view: &'a View,
+    /// The chapter.
+    pub plan: &'a Plan,
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its record on the machine that is shown.
+    pub record: &'a Record,
+    /// How that record relates to the listings.
+    pub freshness: &'a Freshness,
+}
+
+/// What is inside the frame. All of it is HTML but the notes and the CSV.
+pub struct Inside<'a> {
+    /// What the numbers are, as a sentence after the experiment's question.
+    pub caption: String,
+    /// The cells that it is about.
+    pub cells: Vec<&'a Cell>,
+    /// Its head and its body.
+    pub table: String,
+    /// What a quick record lacks.
+    pub full_only: Vec<&'a Cell>,
+    /// What is said under the table.
+    pub notes: Vec<String>,
+    /// The same numbers for those who want them bare.
+    pub csv: String,
+}
+
+impl Frame<'_> {
+    /// The table as HTML.
+    pub fn page(&self, inside: &Inside) -> Result<String> {
+        let Self { view, plan, experiment, record, freshness } = *self;
+        let cells = || inside.cells.iter().copied();
+        let shared = shared_parameters(cells().chain(inside.full_only.iter().copied()));
+        let mut out = format!("<div class=\"figure table\" id=\"{}\">\n", experiment.name);
+        if let Some(note) = render::freshness(freshness, experiment, &view.machine) {
+            out += &render::boxed(&note);
+        }
+        let question = html(&experiment.question);
+        out += &(render::wide(&question) + "<table>\n");
+        out += &format!(
+            "<caption><span>{question} {} {}; {}.</span></caption>\n",
+            html(&shared_values(cells(), &shared)),
+            inside.caption,
+            html(&render::context(view, plan, experiment)?)
+        );
+        out += &inside.table;
+        out += "</table>\n</div>\n";
+        let full_only = full_only_note(&inside.full_only, &shared).into_iter();
+        let doubts = record.losses().into_iter().chain(record.doubts()).map(|doubt| format!("Doubt: {doubt}."));
+        let own = experiment.note.iter().chain(&inside.notes).cloned();
+        let session = precision_note(record).into_iter().chain(linking_note(experiment, record));
+        let notes = full_only.chain(own).chain(session).chain(doubts);
+        let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
+        out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
+        let command = format!("cargo tally table {}", experiment.name);
+        let small = SmallPrint { figure: &experiment.name, command: &command, csv: &inside.csv, more: &[] };
+        Ok(out + &small.page(view, plan, experiment)? + "</div>\n")
+    }
+
+    /// Head and body of a table with a row per cell: each with its numbers, and placements follow one another.
+    pub fn rows(&self, heads: &[String], rows: &[(&Cell, String)], full_only: &[&Cell]) -> String {
+        let shared = shared_parameters(rows.iter().map(|(cell, _)| *cell).chain(full_only.iter().copied()));
+        let columns: String = heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
+        let mut out = format!("<thead>\n<tr><th scope=\"col\">program</th>{columns}</tr>\n</thead>\n<tbody>\n");
+        let mut placement = "";
+        for (cell, numbers) in rows {
+            if cell.placement != placement {
+                // A head is that of all rows of its own body.
+                out += if placement.is_empty() { "" } else { "</tbody>\n<tbody>\n" };
+                placement = &cell.placement;
+                let width = heads.len() + 1;
+                out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
+            }
+            let anchor = render::row_anchor(self.experiment, cell);
+            let listing = format!("{}.md#{}", self.plan.chapter, cell.program);
+            let label = html(&cell.label(&shared));
+            out += &format!(
+                "<tr id=\"{anchor}\"><th scope=\"row\"><a href=\"{listing}\">{label}</a></th>{numbers}</tr>\n"
+            );
+        }
+        out + "</tbody>\n"
+    }
+
+    /// Head and body of a table about one cell: a row per measure, of which there are too many for columns.
+    pub fn one_cell(&self, cell: &Cell, heads: [&str; 2], rows: &[(String, String)]) -> String {
+        let [what, value] = heads;
+        let anchor = render::row_anchor(self.experiment, cell);
+        let mut out =
+            format!("<thead>\n<tr><th scope=\"col\">{what}</th><th scope=\"col\">{value}</th></tr>\n</thead>\n");
+        out += &format!("<tbody id=\"{anchor}\">\n");
+        for (head, number) in rows {
+            out += &format!("<tr><th scope=\"row\">{head}</th>{number}</tr>\n");
+        }
+        out + "</tbody>\n"
+    }
+}
+
+/// A row that has no number, over so many columns.
+pub fn without_number(missing: &Missing, columns: usize) -> String {
+    let (word, reason) = (render::boxed_word(missing), html(&missing.reason));
+    format!("<td colspan=\"{columns}\" class=\"none\">{word} {reason}</td>")
+}
+
+/// Every cell of a full run but the second arms of A/A pairs, in the order of a table.
+pub fn planned_cells(experiment: &Experiment) -> Result<Vec<Cell>> {
+    let mut cells = experiment.full_cells()?;
+    cells.retain(|cell| !cell.is_twin());
+    cells.sort_by_key(|cell| PLACEMENTS.iter().position(|placement| *placement == cell.placement));
+    Ok(cells)
+}
+
+/// Whether the headline came out as precise as was aimed at, and what was done about it; nothing of a record that has no headline.
+fn precision_note(record: &Record) -> Option<String> {
+    let end = record.end.as_ref()?;
+    let width = end.headline_half_width.filter(|_| end.target > 0.0)?;
+    let reached = if width <= end.target { "reached" } else { "missed" };
+    let how = if end.doubled {
+        ", after the rounds had been doubled once"
+    } else if width > end.target {
+        ", and to double the rounds would have taken too long"
+    } else {
+        ""
+    };
+    let (width, target) = (format::percent(width), format::percent(end.target));
+    Some(format!("Precision of the headline ratio: ±{width}, the target of ±{target} was {reached}{how}."))
+}
+
+/// Whether the place of code in memory is in the intervals, where an experiment asks for that.
+fn linking_note(experiment: &Experiment, record: &Record) -> Option<String> {
+    let orders: BTreeSet<u32> = record.runs.iter().filter_map(|run| run.link_order).collect();
+    match orders.len() {
+        0 if experiment.relinked => Some(
+            "Doubt: all rounds ran programs that were linked once, so what the place of their code in memory does is in no interval. With \
+             effort = full they are linked anew for each round."
+                .to_owned(),
+        ),
+        0 => None,
+        many => Some(format!(
+            "Linked anew for each round, in {many} orders of functions: what the place of code in memory does is in the intervals."
+        )),
+    }
+}
+
+/// Parameters that have the same value in every cell that has them.
+pub fn shared_parameters<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<String> {
+    let cells: Vec<&Cell> = cells.collect();
+    let names: BTreeSet<&String> = cells.iter().flat_map(|cell| cell.parameters.keys()).collect();
+    let same = |name: &&String| {
+        let mut values = cells.iter().filter_map(|cell| cell.parameters.get(*name));
+        let first = values.next();
+        values.all(|value| Some(value) == first)
+    };
+    names.into_iter().filter(same).cloned().collect()
+}
+
+/// What all cells share, as it stands in a caption: `hops 500.`
+fn shared_values<'a>(cells: impl Iterator<Item = &'a Cell> + Clone, shared: &[String]) -> String {
+    let known = |name: &String| cells.clone().find_map(|cell| cell.parameters.get(name));
+    let value = |name: &String| Some(format!("{name} {}", plain(known(name)?)));
+    let values: Vec<String> = shared.iter().filter_map(value).collect();
+    if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) }
+}
+
+/// Which cells a quick record lacks, if it lacks any.
+fn full_only_note(cells: &[&Cell], shared: &[String]) -> Option<String> {
+    let labels: Vec<String> = cells.iter().map(|cell| format!("{} · {}", cell.label(shared), cell.placement)).collect();
+    (!labels.is_empty()).then(|| format!("Measured with effort = full only: {}.", labels.join(", ")))
+}

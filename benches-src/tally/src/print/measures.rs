@@ -1,0 +1,323 @@
+//! The table of an experiment that times nothing: a row per cell, a column per measure. The measures are kinds of what was
+//! counted, or what the programs report by themselves.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::book::cell::Cell;
+use crate::book::count::Count;
+use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
+use crate::book::reading::{self, Part};
+use crate::book::unit::Unit;
+use crate::compute::ledger;
+use crate::compute::quantity::Measured;
+use crate::print::downloads;
+use crate::print::escape::html;
+use crate::print::format::{self, Scale};
+use crate::print::frame::{Frame, Inside, LEAST, OVER_ROUNDS, planned_cells, without_number};
+use crate::print::render;
+use crate::record::{Lost, Record};
+
+/// Everything that an experiment found out without timing anything.
+pub struct Measures {
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    caption: String,
+    notes: Vec<String>,
+}
+
+/// A single row of more columns than this is turned on its side.
+const COLUMNS_AT_MOST: usize = 6;
+
+/// A measure with the head of its column.
+struct Column {
+    name: String,
+    head: String,
+    scale: Scale,
+}
+
+struct Row {
+    cell: Cell,
+    /// One per column; the first is the one that a row cannot do without.
+    values: Vec<Measured>,
+    /// Its processes that failed, if any did.
+    lost: Option<Lost>,
+}
+
+impl Row {
+    fn main(&self) -> &Measured {
+        &self.values[0]
+    }
+
+    fn is_full_only(&self) -> bool {
+        self.main().as_ref().is_err_and(|missing| missing.word == "full only")
+    }
+}
+
+impl Measures {
+    /// What an experiment's programs reported or a tool counted.
+    pub fn of(experiment: &Experiment, record: &Record) -> Result<Self> {
+        match experiment.count {
+            Some(count) => Self::counted(experiment, count, record),
+            None => Self::reported(experiment, record),
+        }
+    }
+
+    /// Every kind that is worth a column, the most frequent first.
+    fn counted(experiment: &Experiment, count: Count, record: &Record) -> Result<Self> {
+        let seen = record.runs.iter().filter_map(|run| run.observation.as_ref()).flat_map(|seen| seen.measures.keys());
+        let seen: BTreeSet<&str> = seen.filter_map(|measure| measure.strip_prefix(count.of_a_kind())).collect();
+        let cells = planned_cells(experiment)?;
+        let mut kinds = Vec::new();
+        for kind in seen {
+            let column = column_of(record, &cells, &format!("{}{kind}", count.of_a_kind()))?;
+            let most = column.iter().flatten().map(|quantity| quantity.estimate.median.abs()).fold(0.0, f64::max);
+            if most >= LEAST {
+                kinds.push((most, kind.to_owned(), column));
+            }
+        }
+        kinds.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let all = ("all".to_owned(), column_of(record, &cells, count.all())?);
+        let columns = [all].into_iter().chain(kinds.into_iter().map(|(_, kind, column)| (kind, column)));
+        // A system call goes by its own name.
+        let head = |name: &str| if count == Count::Instructions { words(name) } else { name.to_owned() };
+        let (columns, rows) = turn(record, cells, columns.collect(), head);
+        let [fewer, more] = experiment.laps_of(count);
+        let (what, tool) = count.words();
+        let per = &experiment.per;
+        Ok(Self {
+            columns,
+            rows,
+            caption: format!(
+                "{what} per {per}, counted by {tool} and not timed: as the difference of two runs, of {fewer} and of {more} laps. Median {OVER_ROUNDS}"
+            ),
+            notes: vec![format!(
+                "A kind of which no cell has {LEAST} per {per} has no column; the column of all has it too."
+            )],
+        })
+    }
+
+    /// A column for every measure that the plan names. Of the first, if it is a ledger, also where its line starts and how far
+    /// its points lie from it.
+    fn reported(experiment: &Experiment, record: &Record) -> Result<Self> {
+        let cells = planned_cells(experiment)?;
+        let main = experiment.main_measure();
+        let mut observations = record.runs.iter().filter_map(|run| run.observation.as_ref());
+        let is_ledger = observations.any(|seen| ledger::is_ledger(seen, main));
+        let line = [reading::asking(main, Part::AtNone), reading::asking(main, Part::Residual)];
+        let line = line.into_iter().filter(|_| is_ledger);
+        let mut columns = Vec::new();
+        for name in experiment.measures.iter().cloned().chain(line) {
+            let column = column_of(record, &cells, &name)?;
+            columns.push((name, column));
+        }
+        let (columns, rows) = turn(record, cells, columns, |name| match reading::part(name) {
+            (_, Part::Slope) => words(name),
+            (ledger, Part::AtNone) => format!("{}, with none held", words(ledger)),
+            (ledger, Part::Residual) => format!("{}, farthest from the line, of its range", words(ledger)),
+        });
+        let per = &experiment.per;
+        let caption = match is_ledger {
+            true => format!(
+                "Per {per}: the slope of a line by least squares through a ledger that was read at several counts. Median {OVER_ROUNDS} of fresh processes"
+            ),
+            false => {
+                format!("Median {OVER_ROUNDS} of fresh processes")
+            }
+        };
+        let floor = record.noise_floor(main).map(|floor| {
+            format!(
+                "Noise floor: the same program run as both arms of a comparison differed by up to {} in {}.",
+                format::percent(floor),
+                words(main)
+            )
+        });
+        Ok(Self { columns, rows, caption, notes: floor.into_iter().collect() })
+    }
+
+    /// For a page.
+    pub fn page(&self, frame: Frame) -> Result<String> {
+        let (full_only, rows): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| row.is_full_only());
+        let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
+        // A row without its first value says why itself.
+        let missing = render::reasons(rows.iter().filter(|row| row.main().is_ok()).flat_map(|row| &row.values));
+        let table = match &rows[..] {
+            [one] if self.columns.len() > COLUMNS_AT_MOST && one.main().is_ok() => self.of_one(one, frame),
+            rows => {
+                let heads = self.columns.iter().map(|column| html(&column.scale.head(&column.head)));
+                let heads: Vec<String> = heads.chain(["rounds".to_owned()]).collect();
+                let numbers: Vec<_> = rows.iter().map(|row| (&row.cell, self.numbers(row))).collect();
+                frame.rows(&heads, &numbers, &full_only)
+            }
+        };
+        frame.page(&Inside {
+            caption: html(&self.caption),
+            cells: rows.iter().map(|row| &row.cell).collect(),
+            table,
+            full_only,
+            notes: [self.notes.clone(), missing].concat(),
+            csv: self.csv(),
+        })
+    }
+
+    /// A row per measure, each on a scale of its own.
+    fn of_one(&self, row: &Row, frame: Frame) -> String {
+        let measure = |(column, measured): (&Column, &Measured)| {
+            let number = match measured {
+                Err(missing) => render::boxed_word(missing),
+                Ok(quantity) => render::in_table(&format::quantity(quantity)),
+            };
+            (html(&column.head), format!("<td>{number}</td>"))
+        };
+        let rows: Vec<_> = self.columns.iter().zip(&row.values).map(measure).collect();
+        frame.one_cell(&row.cell, [&html(&frame.experiment.per), "value"], &rows)
+    }
+
+    fn numbers(&self, row: &Row) -> String {
+        let main = match row.main() {
+            Ok(main) => main,
+            Err(missing) => return without_number(missing, self.columns.len() + 1),
+        };
+        let number = |(column, measured): (&Column, &Measured)| match measured {
+            Ok(quantity) => {
+                format!("<td>{}</td>", render::in_table(&format::on_scale(&quantity.estimate, column.scale)))
+            }
+            Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
+        };
+        let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();
+        let lost = render::lost_in_table(row.lost.as_ref());
+        format!("{numbers}<td>{}{lost}</td>", main.estimate.rounds)
+    }
+
+    /// For a terminal.
+    pub fn text(&self, frame: Frame) -> String {
+        let names = self.rows.iter().map(|row| row.cell.to_string());
+        let width = names.map(|name| name.len()).max().unwrap_or(0);
+        let what = format!("{} per {}", frame.experiment.main_measure(), frame.experiment.per);
+        let mut out = format!("{what:width$}");
+        for column in &self.columns {
+            out += &format!("  {:>10}", column.name);
+        }
+        out += "\n";
+        for row in &self.rows {
+            out += &format!("{:width$}", row.cell.to_string());
+            if let Err(missing) = row.main() {
+                out += &format!("  ({missing})\n");
+                continue;
+            }
+            for (column, measured) in self.columns.iter().zip(&row.values) {
+                let shown = measured
+                    .as_ref()
+                    .map_or_else(|missing| missing.word.to_owned(), |quantity| format::quantity(quantity).value);
+                out += &format!("  {shown:>width$}", width = column.name.len().max(10));
+            }
+            out += &row.lost.as_ref().map_or(String::new(), |lost| format!(" ({})", lost.words()));
+            out += "\n";
+        }
+        out
+    }
+
+    /// For a script.
+    pub fn json(&self, frame: Frame) -> serde_json::Value {
+        let row = |row: &Row| {
+            let slug = frame.view.machine.slug();
+            let mut object = render::json(&row.cell.to_string(), row.main(), slug, frame.freshness.word());
+            if let Some(lost) = &row.lost {
+                object["failed"] = lost.words().into();
+            }
+            if row.main().is_ok() {
+                let others = self.columns.iter().zip(&row.values).skip(1);
+                let medians = others.map(|(column, measured)| (column.name.clone(), json!(median(measured))));
+                object["others"] = medians.collect::<serde_json::Map<_, _>>().into();
+            }
+            object
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    fn csv(&self) -> String {
+        let names = self.columns.iter().map(|column| column.name.clone()).collect();
+        downloads::csv(names, self.rows.iter().map(|row| (&row.cell, row.values.iter().map(Some).collect())))
+    }
+}
+
+/// A measure's name as a head says it: its unit stands apart.
+fn words(measure: &str) -> String {
+    let name = measure.strip_suffix("_bytes").or_else(|| measure.strip_suffix("_ns")).unwrap_or(measure);
+    name.replace('_', " ")
+}
+
+fn column_of(record: &Record, cells: &[Cell], measure: &str) -> Result<Vec<Measured>> {
+    cells.iter().map(|cell| record.evaluate(&Expression::parse(&format!("{cell}.{measure}"))?)).collect()
+}
+
+/// Columns of measures as rows of cells.
+fn turn(
+    record: &Record,
+    cells: Vec<Cell>,
+    columns: Vec<(String, Vec<Measured>)>,
+    head: impl Fn(&str) -> String,
+) -> (Vec<Column>, Vec<Row>) {
+    let row = |(index, cell): (usize, Cell)| Row {
+        lost: record.lost_of(&cell),
+        cell,
+        values: columns.iter().map(|(_, column)| column[index].clone()).collect(),
+    };
+    let rows = cells.into_iter().enumerate().map(row).collect();
+    let column = |(name, column): &(String, Vec<Measured>)| Column {
+        name: name.clone(),
+        head: head(name),
+        scale: scale_of_all(column.iter()),
+    };
+    (columns.iter().map(column).collect(), rows)
+}
+
+/// The scale on which a column's small numbers still have digits: units a hundred times apart stand below one another.
+fn scale_of_all<'a>(column: impl Iterator<Item = &'a Measured> + Clone) -> Scale {
+    // On a larger scale it would be rounded to fewer than two digits.
+    const LEGIBLE: f64 = 0.095;
+    let largest = scale_of(column.clone());
+    let quantities = column.filter_map(|measured| measured.as_ref().ok());
+    let sizes = quantities.map(|quantity| (quantity.unit, quantity.estimate.median.abs()));
+    let small = sizes.filter(|(_, size)| *size > 0.0 && *size < LEGIBLE * largest.size);
+    let smallest = small.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    smallest.map_or(largest, |(unit, size)| Scale::of(unit, size))
+}
+
+/// One scale for a whole column: that of its largest number.
+pub fn scale_of<'a>(column: impl Iterator<Item = &'a Measured>) -> Scale {
+    let quantities = column.filter_map(|measured| measured.as_ref().ok());
+    let largest = quantities.max_by(|a, b| a.estimate.median.abs().total_cmp(&b.estimate.median.abs()));
+    largest.map_or(Scale::of(Unit::Count, 0.0), |quantity| Scale::of(quantity.unit, quantity.estimate.median))
+}
+
+fn median(measured: &Measured) -> Option<f64> {
+    measured.as_ref().ok().map(|quantity| quantity.estimate.median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::quantity::Quantity;
+    use crate::statistics::Estimate;
+
+    #[test]
+    fn a_column_of_large_and_small_numbers_keeps_the_digits_of_the_small() {
+        let bytes = |median: f64| -> Measured {
+            let estimate = Estimate { median, interval: None, rounds: 6 };
+            Ok(Quantity { unit: Unit::Bytes, estimate, floor: Some(0.0) })
+        };
+        assert_eq!(scale_of_all([bytes(37_000.0), bytes(5_000.0)].iter()).name, "KiB");
+        assert_eq!(scale_of_all([bytes(37_000.0), bytes(61.0), bytes(0.0)].iter()).name, "B");
+        assert_eq!(scale_of_all([bytes(0.0)].iter()).name, "B");
+    }
+
+    #[test]
+    fn heads_leave_the_unit_to_the_scale() {
+        assert_eq!(words("page_table_bytes"), "page table");
+        assert_eq!(words("reached"), "reached");
+    }
+}

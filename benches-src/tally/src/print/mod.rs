@@ -1,0 +1,14 @@
+//! What a reader is shown. The only place that rounds, the only one that escapes.
+
+pub mod calculator;
+pub mod charts;
+pub mod downloads;
+pub mod escape;
+pub mod format;
+pub mod frame;
+pub mod measures;
+pub mod points;
+pub mod render;
+pub mod rows;
+pub mod takeaways;
+pub mod view;

@@ -1,0 +1,98 @@
+//! What an experiment measured, cell by cell: a row has a cell's time, what remains beyond its baseline, and its counters.
+
+use anyhow::Result;
+
+use crate::book::cell::Cell;
+use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
+use crate::book::measure::COUNTERS;
+use crate::compute::quantity::{Measured, Missing};
+use crate::print::frame::planned_cells;
+use crate::record::{Lost, Record};
+
+/// A cell with everything that its row says.
+pub struct Row {
+    /// The cell.
+    pub cell: Cell,
+    /// Its time per operation, or what its experiment measures instead.
+    pub main: Measured,
+    /// The same beyond its baseline's, where it has one.
+    pub beyond: Option<Measured>,
+    /// What stands beside the time: counters, or quantiles of single laps.
+    pub counters: Vec<Measured>,
+    /// Its processes that failed, if any did.
+    pub lost: Option<Lost>,
+}
+
+/// A measure and the head of its column.
+pub type Column = (&'static str, &'static str);
+
+/// The same where single laps were timed.
+const QUANTILES: &[Column] = &[
+    ("quantile_0.5", "half of the laps within"),
+    ("quantile_0.9", "90 % within"),
+    ("quantile_0.99", "99 % within"),
+    ("quantile_0.999", "99.9 % within"),
+    ("voluntary_switches", "voluntary switches"),
+];
+
+/// The measures beside the time of an experiment.
+pub fn beside_the_time(experiment: &Experiment) -> Vec<Column> {
+    match experiment.is_timed() {
+        false => Vec::new(),
+        true if experiment.histogram_laps.is_some() => QUANTILES.to_vec(),
+        true => COUNTERS.map(|counter| (counter.name, counter.head)).to_vec(),
+    }
+}
+
+impl Row {
+    /// Every cell of a record, and those that only a full run would have measured.
+    pub fn all(experiment: &Experiment, record: &Record) -> Result<Vec<Self>> {
+        planned_cells(experiment)?.iter().map(|cell| Self::of(experiment, record, cell)).collect()
+    }
+
+    /// All its numbers, in the order of their columns.
+    pub fn numbers(&self) -> Vec<Option<&Measured>> {
+        [Some(&self.main), self.beyond.as_ref()].into_iter().chain(self.counters.iter().map(Some)).collect()
+    }
+
+    /// Whether only a full run would have measured it.
+    pub fn is_full_only(&self) -> bool {
+        self.main.as_ref().is_err_and(|missing| missing.word == "full only")
+    }
+
+    fn of(experiment: &Experiment, record: &Record, cell: &Cell) -> Result<Self> {
+        let evaluate = |text: &str| record.evaluate(&Expression::parse(text)?);
+        let measure = experiment.main_measure();
+        let baseline = experiment.group(&cell.program).and_then(|group| group.beyond.as_ref());
+        let beyond = baseline.map(|program| {
+            let shared = Cell { program: program.clone(), ..cell.clone() };
+            let known: Vec<Cell> = experiment.full_cells()?;
+            // The baseline has only the parameters that it understands.
+            let same = |condition: &Option<String>| {
+                known.iter().find(|other| {
+                    let agrees = |(name, value)| shared.parameters.get(name) == Some(value);
+                    other.program == *program
+                        && other.placement == cell.placement
+                        && other.condition == *condition
+                        && other.parameters.iter().all(agrees)
+                })
+            };
+            // A baseline that is not run under the cell's condition stands for it without any.
+            match same(&cell.condition).or_else(|| same(&None)) {
+                Some(other) => evaluate(&format!("{cell}.{measure} - {other}.{measure}")),
+                None => Ok(Err(Missing::new("not measured", format!("the plan has no {shared}")))),
+            }
+        });
+        Ok(Self {
+            main: evaluate(&format!("{cell}.{measure}"))?,
+            beyond: beyond.transpose()?,
+            counters: beside_the_time(experiment)
+                .iter()
+                .map(|(name, _)| evaluate(&format!("{cell}.{name}")))
+                .collect::<Result<_>>()?,
+            lost: record.lost_of(cell),
+            cell: cell.clone(),
+        })
+    }
+}

@@ -1,0 +1,319 @@
+//! Findings as flat sentences, chosen by the data. A takeaway has a sentence for every outcome that can happen; the first whose conditions
+//! all hold for certain is printed, and the last has none. What was not measured has no sentence.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::book::expression::Expression;
+use crate::book::quantities::Asked;
+use crate::compute::quantity::{Missing, Quantity};
+use crate::name;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
+use crate::project::Project;
+use crate::statistics::Estimate;
+
+/// What the front page says, as data: `takeaways.toml` beside the chapters.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Front {
+    /// The findings.
+    #[serde(default, rename = "takeaway")]
+    pub takeaways: Vec<Takeaway>,
+    /// What a thread costs over what a task costs, from the largest to the smallest.
+    #[serde(default, rename = "rung")]
+    pub ladder: Vec<Rung>,
+    /// Which to use for what.
+    #[serde(default)]
+    pub advice: Vec<Advice>,
+}
+
+/// A finding.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Takeaway {
+    /// What directives call it.
+    pub id: String,
+    /// Its sentences, each with what must be so for it.
+    #[serde(rename = "case")]
+    pub cases: Vec<Case>,
+}
+
+/// One outcome.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// What must be so: two expressions with `>`, `<` or `~` (alike within a quarter) between them.
+    #[serde(default)]
+    pub when: Vec<String>,
+    /// What is said then, with quantities in braces.
+    pub say: String,
+    /// Which to use, where it is advice: threads, tasks or either.
+    #[serde(default, rename = "use")]
+    pub choice: Option<Choice>,
+}
+
+/// Which to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// A thread for each.
+    Threads,
+    /// A task for each.
+    Tasks,
+    /// It makes no difference that matters.
+    Either,
+}
+
+impl Choice {
+    /// As pages say it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Choice::Threads => "threads",
+            Choice::Tasks => "tasks",
+            Choice::Either => "either",
+        }
+    }
+}
+
+/// One cost, a thread's over a task's.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rung {
+    /// What is done.
+    pub label: String,
+    /// Under which circumstances.
+    pub detail: String,
+    /// The quantity of the ratio.
+    pub ratio: String,
+    /// What a thread costs.
+    pub thread: String,
+    /// What a task costs.
+    pub task: String,
+}
+
+/// A kind of service, and which to use for it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Advice {
+    /// What somebody builds.
+    pub service: String,
+    /// What decides.
+    #[serde(rename = "case")]
+    pub cases: Vec<Case>,
+}
+
+/// Whether something is so on a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Truth {
+    Certain,
+    Not,
+}
+
+impl Front {
+    /// Reads it; a project may have none.
+    pub fn load(project: &Project) -> Result<Self> {
+        let path = project.front();
+        if !path.is_file() {
+            return Ok(Self::default());
+        }
+        let read = || -> Result<Self> {
+            let front: Self = toml::from_str(&fs::read_to_string(&path)?)?;
+            for takeaway in &front.takeaways {
+                name::check(&takeaway.id, "a takeaway")?;
+                cases_are_whole(&takeaway.cases).with_context(|| format!("takeaway {}", takeaway.id))?;
+            }
+            for advice in &front.advice {
+                let place = || format!("advice on {:?}", advice.service);
+                cases_are_whole(&advice.cases).with_context(place)?;
+                ensure!(advice.cases.iter().all(|case| case.choice.is_some()), "{}: a case without use", place());
+            }
+            Ok(front)
+        };
+        read().with_context(|| format!("in {}", path.display()))
+    }
+
+    /// The takeaway of this id.
+    pub fn takeaway(&self, id: &str) -> Result<&Takeaway> {
+        self.takeaways.iter().find(|takeaway| takeaway.id == id).with_context(|| {
+            let known: Vec<&str> = self.takeaways.iter().map(|takeaway| takeaway.id.as_str()).collect();
+            let nearest = crate::book::measure::nearest(id, known.iter().copied());
+            let nearest = nearest.map_or(String::new(), |nearest| format!("did you mean {nearest}? "));
+            format!("unknown takeaway {id:?}; {nearest}there are: {}", known.join(", "))
+        })
+    }
+
+    /// Every case of every sentence, each with what it belongs to.
+    pub fn cases(&self) -> impl Iterator<Item = (String, &Case)> {
+        let takeaways = self.takeaways.iter().flat_map(|own| own.cases.iter().map(|case| (own.id.clone(), case)));
+        let advice = self.advice.iter().flat_map(|own| own.cases.iter().map(|case| (own.service.clone(), case)));
+        takeaways.chain(advice)
+    }
+
+    /// All expressions that it stands on.
+    pub fn expressions(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for (_, case) in self.cases() {
+            all.extend(
+                case.when.iter().filter_map(|text| Condition::read(text).ok()).flat_map(|own| [own.left, own.right]),
+            );
+            all.extend(in_braces(&case.say));
+        }
+        all.extend(self.ladder.iter().flat_map(|rung| [&rung.ratio, &rung.thread, &rung.task]).cloned());
+        all
+    }
+}
+
+/// Every outcome is covered: only the last sentence has no condition.
+fn cases_are_whole(cases: &[Case]) -> Result<()> {
+    let Some((last, before)) = cases.split_last() else { bail!("it has no sentence") };
+    ensure!(last.when.is_empty(), "an outcome is missing: the last case, for all that is left, has a condition");
+    ensure!(
+        before.iter().all(|case| !case.when.is_empty()),
+        "a case before the last has no condition, and hides those after it"
+    );
+    for text in cases.iter().flat_map(|case| &case.when) {
+        Condition::read(text)?;
+    }
+    Ok(())
+}
+
+/// What stands between braces in a sentence.
+pub fn in_braces(text: &str) -> Vec<String> {
+    let parts = text.split('{').skip(1).filter_map(|part| part.split_once('}'));
+    parts.map(|(inside, _)| inside.to_owned()).collect()
+}
+
+/// Two expressions that are compared.
+struct Condition {
+    left: String,
+    sign: char,
+    right: String,
+}
+
+/// What is alike: within a quarter either way, as agreement with a published figure is.
+const ALIKE: f64 = 1.25;
+
+impl Condition {
+    fn read(text: &str) -> Result<Self> {
+        for sign in ['>', '<', '~'] {
+            if let Some((left, right)) = text.split_once(&format!(" {sign} ")) {
+                let (left, right) = (left.trim().to_owned(), right.trim().to_owned());
+                return Ok(Self { left, sign, right });
+            }
+        }
+        bail!("{text:?} is no condition; it has >, < or ~ between two quantities")
+    }
+
+    /// Whether it is so over the whole intervals, and beyond the noise.
+    fn holds(&self, view: &View) -> Result<Result<Truth, Missing>> {
+        let (left, right) = match (side(view, &self.left)?, side(view, &self.right)?) {
+            (Ok(left), Ok(right)) => (left, right),
+            (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
+        };
+        let noise = 1.0 + left.noise + right.noise;
+        let is_so = match self.sign {
+            '>' => left.low > right.high && left.median > right.median * noise,
+            '<' => left.high < right.low && left.median * noise < right.median,
+            _ => left.high < right.low * ALIKE && right.high < left.low * ALIKE,
+        };
+        Ok(Ok(if is_so { Truth::Certain } else { Truth::Not }))
+    }
+}
+
+/// One side of a comparison.
+struct Side {
+    low: f64,
+    median: f64,
+    high: f64,
+    /// The noise floor, as a share; a number of the file has none.
+    noise: f64,
+}
+
+fn side(view: &View, text: &str) -> Result<Result<Side, Missing>> {
+    let expression = Expression::parse(text)?;
+    if let Expression::Number(number) = expression {
+        return Ok(Ok(Side { low: number, median: number, high: number, noise: 0.0 }));
+    }
+    let Asked { plan, experiment, expression } = view.plans.ask(expression, None)?;
+    Ok(match view.evaluate(plan, experiment, &expression)? {
+        Err(missing) => Err(missing),
+        Ok(Quantity { estimate: Estimate { median, interval, .. }, floor, .. }) => {
+            // Without an interval or a floor nothing is certain.
+            let (low, high) = interval.unwrap_or((f64::NAN, f64::NAN));
+            let noise = floor.map_or(f64::NAN, |floor| if floor == 0.0 { 0.0 } else { floor / median.abs() });
+            Ok(Side { low, median, high, noise })
+        }
+    })
+}
+
+/// The case whose conditions hold on the machine that is shown, or why none is chosen.
+pub fn chosen<'a>(view: &View, cases: &'a [Case]) -> Result<Result<&'a Case, Missing>> {
+    'cases: for case in cases {
+        for text in &case.when {
+            match Condition::read(text)?.holds(view)? {
+                Err(missing) => return Ok(Err(missing)),
+                Ok(Truth::Not) => continue 'cases,
+                Ok(Truth::Certain) => {}
+            }
+        }
+        return Ok(Ok(case));
+    }
+    bail!("no case is left for what is so here")
+}
+
+/// A sentence with its numbers filled in, each with as many digits as its interval supports. Where one was not measured there is no sentence,
+/// but why.
+pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Missing>> {
+    let mut filled = String::new();
+    let mut rest = say;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (text, after) = after.split_once('}').with_context(|| format!("a brace that is not closed in {say:?}"))?;
+        let Asked { plan, experiment, expression } = view.plans.asked(text, None)?;
+        let quantity = match view.evaluate(plan, experiment, &expression)? {
+            Ok(quantity) => quantity,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        // What it is a number of is part of it: nothing may break between the two.
+        let unit = if after.starts_with('×') { "×" } else { "" };
+        filled += &render::words(before, form);
+        filled += &match form {
+            Form::Page => render::rough(view, &Asked { plan, experiment, expression }, &quantity, unit)?,
+            Form::Text | Form::Json => format::rough(&quantity) + unit,
+        };
+        rest = after.strip_prefix(unit).unwrap_or(after);
+    }
+    Ok(Ok(filled + &render::words(rest, form)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn takeaway(cases: &str) -> Result<()> {
+        let front: Front = toml::from_str(&format!("[[takeaway]]\nid = \"x\"\ncase = [{cases}]\n"))?;
+        cases_are_whole(&front.takeaways[0].cases)
+    }
+
+    #[test]
+    fn every_outcome_has_a_sentence_and_none_is_hidden() {
+        assert!(takeaway("{ when = [\"a > 1\"], say = \"more\" }, { say = \"else\" }").is_ok());
+        for (cases, reason) in [
+            ("{ when = [\"a > 1\"], say = \"more\" }", "an outcome is missing"),
+            ("{ say = \"else\" }, { say = \"never\" }", "hides those after it"),
+            ("{ when = [\"a = 1\"], say = \"more\" }, { say = \"else\" }", "is no condition"),
+            ("", "no sentence"),
+        ] {
+            assert!(takeaway(cases).unwrap_err().to_string().contains(reason), "{cases}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_braces_is_found() {
+        assert_eq!(in_braces("a {b} c {d / e}×."), ["b", "d / e"]);
+        assert!(in_braces("none").is_empty());
+    }
+}

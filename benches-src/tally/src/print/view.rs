@@ -1,0 +1,263 @@
+//! What printing looks at: the plans, one machine's records, and how both relate. Opens only the records it needs.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::fs;
+use std::rc::Rc;
+
+use anyhow::Result;
+
+use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
+use crate::book::plan::{Plan, Plans};
+use crate::book::published::Published;
+use crate::compute::quantity::{Measured, Missing};
+use crate::print::charts::Pencil;
+use crate::print::takeaways::Front;
+use crate::project::{Machine, Project};
+use crate::record::machine::Facts;
+use crate::record::sources::{Current, Freshness};
+use crate::record::{Header, Record};
+
+/// Everything that a printing verb needs. Clones share what they have read.
+#[derive(Clone)]
+pub struct View {
+    /// The checkout.
+    pub project: Project,
+    /// All plans.
+    pub plans: Rc<Plans>,
+    /// All published figures.
+    pub published: Rc<Published>,
+    /// What the front page says.
+    pub front: Rc<Front>,
+    /// Whose numbers are shown.
+    pub machine: Machine,
+    /// The page that is being printed, if it is one.
+    pub page: Option<String>,
+    /// What draws its charts.
+    pub pencil: Rc<Pencil>,
+    /// The files for download that were written since somebody looked.
+    pub written: Rc<RefCell<Vec<String>>>,
+    read: Rc<Read>,
+}
+
+/// What was read once and is looked at again.
+struct Read {
+    records: RefCell<Records>,
+    /// What lies here now, by experiment.
+    current: RefCell<HashMap<String, Rc<Current>>>,
+    /// What tells this machine from others.
+    identity: OnceCell<Facts>,
+}
+
+/// Records in memory: all of one machine, and of others those that were looked at last.
+struct Records {
+    /// The machine whose records are kept.
+    home: Machine,
+    kept: HashMap<Key, Rc<Kept>>,
+    /// Of other machines, each with the length of its file, in the order in which they were looked at.
+    others: VecDeque<(Key, u64, Rc<Kept>)>,
+}
+
+/// A machine's word and an experiment.
+type Key = (String, String);
+
+/// So much is kept of the files of other machines: there may be hundreds of them, and a record takes some eight times its file's room.
+const MOST_OF_OTHERS_BYTES: u64 = 12 << 20;
+
+impl Records {
+    fn get(&mut self, key: &Key) -> Option<Rc<Kept>> {
+        if let Some(kept) = self.kept.get(key) {
+            return Some(kept.clone());
+        }
+        let at = self.others.iter().position(|(own, ..)| own == key)?;
+        let found = self.others.remove(at)?;
+        let kept = found.2.clone();
+        self.others.push_back(found);
+        Some(kept)
+    }
+
+    fn put(&mut self, machine: &Machine, key: Key, bytes: u64, kept: Rc<Kept>) {
+        if *machine == self.home {
+            self.kept.insert(key, kept);
+            return;
+        }
+        self.others.push_back((key, bytes, kept));
+        while self.others.iter().map(|(_, bytes, _)| bytes).sum::<u64>() > MOST_OF_OTHERS_BYTES && self.others.len() > 1
+        {
+            self.others.pop_front();
+        }
+    }
+}
+
+/// What is kept of an experiment on a machine: a record and how fresh it is, or why there is none.
+pub type Kept = Result<(Record, Freshness), Missing>;
+
+impl View {
+    /// Reads plans and published figures; no record yet.
+    pub fn new(project: Project, machine: Machine, page: Option<String>) -> Result<Self> {
+        let (plans, published) = (Rc::new(Plans::load(&project)?), Rc::new(Published::load(&project)?));
+        let front = Rc::new(Front::load(&project)?);
+        let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
+        let read = Read { records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
+        Ok(Self {
+            project,
+            plans,
+            published,
+            front,
+            machine,
+            page,
+            pencil: Rc::default(),
+            written: Rc::default(),
+            read: Rc::new(read),
+        })
+    }
+
+    /// The same for another page.
+    pub fn of_page(&self, page: &str) -> Self {
+        Self { page: Some(page.to_owned()), ..self.clone() }
+    }
+
+    /// The same of another machine.
+    pub fn of_machine(&self, machine: Machine) -> Self {
+        Self { machine, ..self.clone() }
+    }
+
+    /// The record of an experiment on the machine that is shown.
+    pub fn kept(&self, plan: &Plan, experiment: &Experiment) -> Result<Rc<Kept>> {
+        self.kept_on(&self.machine, plan, experiment)
+    }
+
+    /// The record of an experiment on another machine.
+    pub fn kept_on(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Rc<Kept>> {
+        let key = (machine.slug().to_owned(), experiment.name.clone());
+        if let Some(known) = self.read.records.borrow_mut().get(&key) {
+            return Ok(known);
+        }
+        let path = self.project.record(machine, &plan.chapter, &experiment.name);
+        let bytes = fs::metadata(path).map_or(0, |file| file.len());
+        let kept = Rc::new(self.load(machine, plan, experiment)?);
+        self.read.records.borrow_mut().put(machine, key, bytes, kept.clone());
+        Ok(kept)
+    }
+
+    /// What was measured and where, without the measurements: the header of a record and how fresh it is. `None` where there is
+    /// none that can be read.
+    pub fn header_on(
+        &self,
+        machine: &Machine,
+        plan: &Plan,
+        experiment: &Experiment,
+    ) -> Result<Option<(Header, Freshness)>> {
+        let path = self.project.record(machine, &plan.chapter, &experiment.name);
+        let Ok(Some(header)) = Record::load_header(&path) else { return Ok(None) };
+        let freshness = self.freshness(machine, plan, experiment, &header)?;
+        Ok(Some((header, freshness)))
+    }
+
+    /// The machine that stands beside local numbers: the reference machine, unless it is the one that is shown.
+    pub fn beside(&self) -> Option<Machine> {
+        self.project.reference().filter(|reference| *reference != self.machine)
+    }
+
+    /// Every machine with records: the one that is shown, and then those that came with the checkout.
+    pub fn machines(&self) -> Result<Vec<Machine>> {
+        let exported = self.project.machines()?.into_iter().map(Machine::Exported);
+        let others = exported.filter(|machine| *machine != self.machine);
+        Ok([self.machine.clone()].into_iter().chain(others).collect())
+    }
+
+    /// What stands behind the name of the reference machine, and of no other.
+    pub fn reference_mark(&self, machine: &Machine) -> &'static str {
+        if self.project.reference().as_ref() == Some(machine) { " (reference)" } else { "" }
+    }
+
+    /// Evaluates an expression in an experiment's record on the machine that is shown.
+    pub fn evaluate(&self, plan: &Plan, experiment: &Experiment, expression: &Expression) -> Result<Measured> {
+        match self.kept(plan, experiment)?.as_ref() {
+            Err(missing) => Ok(Err(missing.clone())),
+            Ok((record, _)) => record.evaluate(expression),
+        }
+    }
+
+    fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
+        Ok(match load(&self.project, machine, plan, experiment)? {
+            Ok(record) => {
+                let freshness = self.freshness(machine, plan, experiment, &record.header)?;
+                Ok((record, freshness))
+            }
+            Err(missing) => Err(missing),
+        })
+    }
+
+    fn freshness(&self, machine: &Machine, plan: &Plan, experiment: &Experiment, header: &Header) -> Result<Freshness> {
+        let freshness = header.sources.freshness(&*self.current(plan, experiment)?);
+        if *machine == Machine::Local && freshness == Freshness::Fresh {
+            let differences = header.machine.differences(self.read.identity.get_or_init(Facts::read_identity));
+            if !differences.is_empty() {
+                return Ok(Freshness::Older(differences.into_iter().map(str::to_owned).collect()));
+            }
+        }
+        Ok(freshness)
+    }
+
+    fn current(&self, plan: &Plan, experiment: &Experiment) -> Result<Rc<Current>> {
+        if let Some(known) = self.read.current.borrow().get(&experiment.name) {
+            return Ok(known.clone());
+        }
+        let current = Rc::new(Current::read(&self.project, &plan.chapter, experiment)?);
+        self.read.current.borrow_mut().insert(experiment.name.clone(), current.clone());
+        Ok(current)
+    }
+}
+
+fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Result<Record, Missing>> {
+    let path = project.record(machine, &plan.chapter, &experiment.name);
+    let measure = experiment.command();
+    let record = match Record::load(&path) {
+        Ok(Some(record)) => record,
+        Ok(None) => {
+            if *machine == Machine::Local && experiment.is_full_only() {
+                return Ok(Err(Missing::new("full only", format!("run: {measure}"))));
+            }
+            let reason = match machine {
+                Machine::Local if experiment.push => {
+                    format!(
+                        "because it pushes this machine to a limit, which a build does only when asked to; run: {measure}"
+                    )
+                }
+                Machine::Local => format!("run: {measure}"),
+                Machine::Exported(slug) => {
+                    format!(
+                        "machine {slug} has no record of {}{}",
+                        experiment.name,
+                        elsewhere(project, plan, experiment)?
+                    )
+                }
+            };
+            return Ok(Err(Missing::new("not measured", reason)));
+        }
+        Err(error) => {
+            // The path within the checkout is enough for a page; where the checkout lies is nobody's business.
+            let root = format!("{}/", project.root().display());
+            let reason = format!("{error:#}").replace(&root, "");
+            let reason = if *machine == Machine::Local { format!("{reason}. Run: {measure}") } else { reason };
+            return Ok(Err(Missing::new("unreadable", reason)));
+        }
+    };
+    Ok(Ok(record))
+}
+
+/// Which machines do have a record that the shown one lacks, and how to see it: no number of theirs stands in its place.
+fn elsewhere(project: &Project, plan: &Plan, experiment: &Experiment) -> Result<String> {
+    let has =
+        |slug: &String| project.record(&Machine::Exported(slug.clone()), &plan.chapter, &experiment.name).exists();
+    let others: Vec<String> = project.machines()?.into_iter().filter(has).collect();
+    Ok(match &others[..] {
+        [] => format!("; to measure it on yours: {}", experiment.command()),
+        [first, ..] => format!(
+            "; {} has one, which show = \"{first}\" in book.toml puts on the pages",
+            others.join(" as well as ")
+        ),
+    })
+}

@@ -1,0 +1,15 @@
+//! What was seen: the format of records, facts about the machine, and whether a record is of what lies here now.
+
+pub mod columns;
+mod lines;
+pub mod machine;
+pub mod private;
+pub mod processors;
+pub mod sound;
+pub mod sources;
+mod whole;
+mod writer;
+
+pub use lines::*;
+pub use whole::*;
+pub use writer::*;

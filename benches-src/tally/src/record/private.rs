@@ -1,0 +1,74 @@
+//! What must never stand in a record: this host's name, this user's, and folders that not every machine has.
+
+use std::fs;
+use std::path::Path;
+
+use regex::{Captures, Regex};
+
+/// Names that must never stand in a record: this host's and this user's.
+pub fn private_names() -> Vec<String> {
+    let variables = ["USER", "LOGNAME", "HOSTNAME"];
+    let mut names: Vec<String> = variables.iter().filter_map(|name| std::env::var(name).ok()).collect();
+    names.push(rustix::system::uname().nodename().to_string_lossy().into_owned());
+    names.extend(fs::read_to_string("/etc/machine-id").map(|id| id.trim().to_owned()));
+    // Shorter or more common ones would be found inside innocent words.
+    names.retain(|name| name.len() > 3 && !["localhost", "root"].contains(&name.as_str()));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The folders that a text may name and must not, each with the word that stands for it: the longest first, since one may lie in another.
+fn private_folders(checkout: &Path) -> Vec<(String, &'static str)> {
+    let variables = [
+        ("CARGO_TARGET_DIR", "[target]"),
+        ("CARGO_HOME", "[cargo]"),
+        ("RUSTUP_HOME", "[rustup]"),
+        ("TMPDIR", "[temporary]"),
+        ("HOME", "[home]"),
+        ("PWD", "[here]"),
+    ];
+    let known = variables.into_iter().filter_map(|(name, word)| Some((std::env::var(name).ok()?, word)));
+    let mut folders: Vec<_> = [(checkout.display().to_string(), "[checkout]")].into_iter().chain(known).collect();
+    for (folder, _) in &mut folders {
+        folder.truncate(folder.trim_end_matches('/').len());
+    }
+    // A single slash is everywhere, and what every machine has is nobody's.
+    folders.retain(|(folder, _)| folder.starts_with('/') && !is_everywhere(folder));
+    folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
+    folders
+}
+
+/// Whether a path is one that machines have in common.
+fn is_everywhere(path: &str) -> bool {
+    const COMMON: [&str; 10] = ["proc", "sys", "dev", "etc", "usr", "lib", "lib64", "bin", "sbin", "rustc"];
+    let mut parts = path.split('/').skip(1);
+    let first = parts.next().unwrap_or_default();
+    COMMON.contains(&first) || (["tmp", "root", ""].contains(&first) && parts.next().is_none())
+}
+
+/// Text without the folders that it names: the checkout, whose home it is, and any other that not every machine has, such as the one a program
+/// was built in elsewhere. Of a path within them a file's name is left, and of one within a package of cargo's what is the package's.
+pub fn without_folders(text: &str, checkout: &Path) -> String {
+    let mut text = text.to_owned();
+    if !text.contains('/') {
+        return text;
+    }
+    for (folder, word) in private_folders(checkout) {
+        let ends = Regex::new(&format!(r"{}([^\w-]|$)", regex::escape(&folder))).expect("an escaped path");
+        text = ends.replace_all(&text, format!("{word}${{1}}")).into_owned();
+    }
+    let package = Regex::new(r"(?:/[^/\s:]+)*/registry/src/[^/\s]+/").expect("a literal that is well formed");
+    let text = package.replace_all(&text, "[cargo]/");
+    let path = Regex::new(r#"(^|[\s"'`(=\[<{,;:|])(/[^/\s"'`)\]>},;:|]+/[^\s"'`)\]>},;:|]*)"#)
+        .expect("a literal that is well formed");
+    let shown = |found: &Captures| {
+        let (before, path) = (&found[1], &found[2]);
+        match path.rsplit('/').next().filter(|file| file.trim_matches('.').contains('.')) {
+            _ if is_everywhere(path) => format!("{before}{path}"),
+            Some(file) => format!("{before}[folder]/{file}"),
+            None => format!("{before}[folder]"),
+        }
+    };
+    path.replace_all(&text, shown).into_owned()
+}

@@ -1,0 +1,56 @@
+//! CPUs and their caches, as the kernel describes them.
+
+use super::machine::read;
+
+/// The CPUs that a list such as `0-3,8` names.
+pub(super) fn cpus_in_list(list: &str) -> Vec<usize> {
+    let cpus = |range: &str| match range.split_once('-') {
+        Some((first, last)) => Some(first.parse().ok()?..=last.parse().ok()?),
+        None => range.parse().ok().map(|cpu| cpu..=cpu),
+    };
+    list.split(',').filter_map(cpus).flatten().collect()
+}
+
+/// The CPUs that are threads of the same core as this one, itself among them; none where the kernel does not say.
+pub fn same_core(cpu: usize) -> Vec<usize> {
+    let list = read(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
+    cpus_in_list(&list.unwrap_or_default())
+}
+
+/// A processor's cache, as the kernel describes it.
+pub struct Cache {
+    pub(super) level: String,
+    pub(super) kind: String,
+    /// With `K` or `M`.
+    pub(super) size: String,
+    /// The CPUs that share it.
+    pub cpus: Vec<usize>,
+}
+
+impl Cache {
+    /// How much it holds.
+    pub fn bytes(&self) -> Option<f64> {
+        bytes_of_cache(&self.size)
+    }
+}
+
+/// The caches of a CPU, the nearest first.
+pub(super) fn caches_of(cpu: usize) -> Vec<Cache> {
+    let cache = |index: usize| {
+        let part = |name: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"));
+        let (level, kind, size) = (part("level")?, part("type")?.to_lowercase(), part("size")?);
+        Some(Cache { level, kind, size, cpus: cpus_in_list(&part("shared_cpu_list")?) })
+    };
+    (0..).map_while(cache).collect()
+}
+
+/// The largest cache of a CPU.
+pub fn last_cache(cpu: usize) -> Option<Cache> {
+    caches_of(cpu).into_iter().last()
+}
+
+/// What a size such as `32M` stands for.
+pub(super) fn bytes_of_cache(size: &str) -> Option<f64> {
+    let (number, unit) = size.split_at_checked(size.len().checked_sub(1)?)?;
+    Some(number.parse::<f64>().ok()? * if unit == "M" { 1024.0 * 1024.0 } else { 1024.0 })
+}

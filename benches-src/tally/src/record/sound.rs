@@ -1,0 +1,165 @@
+//! Whether a record can be what it says. One that contradicts itself, or has numbers that nothing can have measured, is refused with the
+//! line: printed, it would look as good as any other.
+
+use std::collections::{BTreeSet, HashSet};
+
+use anyhow::{Context, Result, bail, ensure};
+use jiff::{Timestamp, ToSpan};
+use observation::{Histogram, Measure, Observation, Window};
+
+use crate::book::cell::Cell;
+use crate::book::count::Count;
+use crate::book::reading;
+use crate::name;
+use crate::record::{End, Failure, Header, Run};
+
+/// A record is at most this long, in bytes. The longest of this book has 3 MB.
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// No window that was timed, and no process, lasts for longer than a day.
+const DAY_NS: u64 = 86_400_000_000_000;
+
+/// Nothing is counted beyond this in one window. So many of these add up without an overflow that a record has no room for them.
+const MOST_COUNTED: u64 = 1 << 47;
+
+/// What was true before anything was measured for this book.
+const FIRST_DAY: &str = "2026-01-01T00:00:00Z";
+
+/// What has been read of a record so far, and what its further lines are held against.
+pub struct Reader<'a> {
+    header: &'a Header,
+    seen: HashSet<(u32, usize)>,
+}
+
+impl<'a> Reader<'a> {
+    /// Of a record with this header, which lies at the place of this chapter and this experiment.
+    pub fn new(header: &'a Header, chapter: &str, experiment: &str) -> Result<Self> {
+        let (own, wanted) = ([&header.chapter, &header.experiment], [chapter, experiment]);
+        ensure!(
+            own == wanted,
+            "it says that it is of {}/{}, and lies where {chapter}/{experiment} belongs",
+            own[0],
+            own[1]
+        );
+        name::check(chapter, "a chapter")?;
+        name::check(experiment, "an experiment")?;
+        date(&header.before.time)?;
+        ensure!(!header.cells.is_empty(), "it has no cells");
+        let mut cells = HashSet::new();
+        for cell in &header.cells {
+            ensure!(cells.insert(cell), "it has the cell {cell} twice");
+        }
+        Ok(Self { header, seen: HashSet::new() })
+    }
+
+    /// A process.
+    pub fn run(&mut self, run: &Run) -> Result<()> {
+        let cell = self.header.cells.get(run.cell).context("a run of a cell that the header lacks")?;
+        ensure!(self.seen.insert((run.round, run.cell)), "a second run of {cell} in round {}", run.round);
+        ensure!(run.took_ms.is_none_or(|ms| ms <= DAY_NS / 1_000_000), "a run that took longer than a day");
+        ensure!(run.core_to_core_ns.is_none_or(|ns| ns <= DAY_NS), "CPUs that are more than a day apart");
+        if let Some(resumed) = &run.resumed {
+            date(&resumed.time)?;
+        }
+        match (&run.observation, &run.failure) {
+            (Some(seen), None) => observation(seen, cell, &self.header.chapter),
+            (None, Some(failed)) => failure(failed),
+            _ => bail!("a run is either an observation or a failure"),
+        }
+    }
+
+    /// How the session ended.
+    pub fn end(&self, end: &End) -> Result<()> {
+        let (began, ended) = (date(&self.header.before.time)?, date(&end.after.time)?);
+        // A clock may be set while a session runs.
+        ensure!(ended + 1.hour() >= began, "it ended before it began");
+        let is_share = |share: f64| share.is_finite() && share >= 0.0;
+        ensure!(end.headline_half_width.is_none_or(is_share) && is_share(end.target), "a width below 0");
+        Ok(())
+    }
+}
+
+/// When something was measured. Nobody has measured it yet where that is to come.
+pub fn date(time: &str) -> Result<Timestamp> {
+    let read: Timestamp = time.parse().ok().with_context(|| format!("{time:?} is no date with a time"))?;
+    let first: Timestamp = FIRST_DAY.parse().expect("a literal that is well formed");
+    // Clocks differ, and a day is more than any two do that somebody looks at.
+    ensure!((first..=Timestamp::now() + 24.hours()).contains(&read), "it says that it was measured on {time}");
+    Ok(read)
+}
+
+fn observation(seen: &Observation, cell: &Cell, chapter: &str) -> Result<()> {
+    let parameters = |(name, value)| seen.parameters.get(name) == Some(value);
+    let agrees = seen.program == format!("{chapter}/{}", cell.program)
+        && seen.placement == cell.placement
+        && cell.parameters.iter().all(parameters);
+    ensure!(agrees, "what {} reported, {}, stands for {cell}", seen.program, seen.placement);
+    for sample in &seen.samples {
+        ensure!(sample.operations > 0 && sample.elapsed_ns > 0, "a sample without any operation or time");
+    }
+    for window in seen.samples.iter().chain(&seen.idle_window).chain(&seen.whole_run) {
+        counted(window)?;
+    }
+    for (name, measure) in &seen.measures {
+        measured(name, measure, seen).with_context(|| format!("the measure {name}"))?;
+    }
+    for (name, laps) in &seen.histograms {
+        histogram(laps).with_context(|| format!("the histogram {name}"))?;
+    }
+    seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
+}
+
+fn counted(window: &Window) -> Result<()> {
+    ensure!(window.elapsed_ns <= DAY_NS, "a window that is longer than a day");
+    let counts = [("operations", &window.operations)].into_iter();
+    for (name, count) in counts.chain(window.counters.iter().map(|(name, count)| (name.as_str(), count))) {
+        ensure!(*count <= MOST_COUNTED, "{count} {name} in one window, which nothing can have counted");
+    }
+    Ok(())
+}
+
+/// A named result: one value, or as many as there were counts held.
+fn measured(name: &str, measure: &Measure, seen: &Observation) -> Result<()> {
+    let most = MOST_COUNTED as f64;
+    for value in &measure.values {
+        ensure!(value.is_finite() && value.abs() <= most, "{value} {}", measure.unit);
+        ensure!(*value >= 0.0 || is_difference(name), "{value} {}, below 0", measure.unit);
+    }
+    let held = seen.measures.get(reading::HELD).map(|held| &held.values);
+    let counts = held.map_or(1, Vec::len);
+    let values = measure.values.len();
+    ensure!(values == 1 || values == counts, "{values} values for {counts} counts of what was held");
+    if name == reading::HELD {
+        let different: BTreeSet<u64> = measure.values.iter().map(|count| count.to_bits()).collect();
+        ensure!(different.len() == values, "the same count twice");
+    }
+    Ok(())
+}
+
+/// Whether a measure is what one reading had beyond another, and so may be below 0.
+fn is_difference(name: &str) -> bool {
+    Count::named(name).is_some() || name == "available_bytes" || name.ends_with("_each")
+}
+
+fn histogram(laps: &Histogram) -> Result<()> {
+    let bounds = || laps.buckets.iter().map(|(bound, _)| *bound);
+    ensure!(bounds().is_sorted_by(|a, b| a < b), "buckets that do not follow one another");
+    ensure!(bounds().all(|bound| bound <= DAY_NS), "a lap that is longer than a day");
+    ensure!(laps.buckets.iter().all(|(_, count)| *count <= MOST_COUNTED), "more laps than anything can have counted");
+    Ok(())
+}
+
+fn failure(failure: &Failure) -> Result<()> {
+    ensure!(
+        !failure.exit.is_empty() && failure.last_lines.len() <= 10,
+        "a failure without a reason, or with a long one"
+    );
+    [&failure.exit].into_iter().chain(&failure.last_lines).try_for_each(|words| short(words))
+}
+
+/// What stands under a table has room there.
+fn short(words: &str) -> Result<()> {
+    const MOST: usize = 2000;
+    ensure!(words.len() <= MOST, "a reason or a doubt of more than {MOST} bytes");
+    Ok(())
+}

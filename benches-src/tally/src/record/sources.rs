@@ -1,0 +1,290 @@
+//! Whether what was measured is what lies here now, decided from hashes of files without compiling anything.
+//!
+//! *stale*: the listing, its plan entry or what its code names of its crate differs. *older*: what stands beneath it differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use walkdir::{DirEntry, WalkDir};
+
+use crate::book::experiment::Experiment;
+use crate::project::Project;
+
+/// Hashes of everything that decides what a program does.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sources {
+    /// The listings, the modules of the crate that they use, and the plan's entry.
+    pub own: BTreeMap<String, String>,
+    /// What all programs stand on: harness, dependencies, compiler, flags.
+    pub beneath: BTreeMap<String, String>,
+}
+
+/// What lies here now.
+#[derive(Debug)]
+pub struct Current {
+    /// What a record of it would hold.
+    pub sources: Sources,
+    /// Modules of the crate that the listings do not use. A record may still have their hashes, from when each had those of all.
+    unused: BTreeSet<String>,
+}
+
+/// How a record relates to the files that lie here now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Freshness {
+    /// It was measured with exactly these.
+    Fresh,
+    /// Measured on something older beneath the same listings; what differs.
+    Older(Vec<String>),
+    /// Another listing or plan than the one shown; what differs.
+    Stale(Vec<String>),
+}
+
+impl Freshness {
+    /// In a word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Freshness::Fresh => "fresh",
+            Freshness::Older(_) => "older",
+            Freshness::Stale(_) => "stale",
+        }
+    }
+
+    /// What is said of a stale record, or of its numbers.
+    pub fn complaint(&self) -> Option<String> {
+        let Freshness::Stale(what) = self else { return None };
+        Some(format!("measured before these changed: {}", what.join(", ")))
+    }
+}
+
+impl Current {
+    /// Hashes what an experiment depends on.
+    pub fn read(project: &Project, chapter: &str, experiment: &Experiment) -> Result<Self> {
+        let benches = project.benches();
+        let listings = experiment.programs().into_iter().map(|program| Project::listing(chapter, program));
+        let (used, unused) = modules(&benches, chapter, listings)?;
+        let mut own: BTreeMap<_, _> = used.into_iter().map(|(file, code)| (file, hash(code.as_bytes()))).collect();
+        own.insert("plan".to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
+
+        let mut beneath = BTreeMap::new();
+        let manifest = format!("{chapter}/Cargo.toml");
+        let text = fs::read_to_string(benches.join(&manifest)).unwrap_or_default();
+        for folder in BENEATH_ALL.into_iter().chain(further_crates(&text)) {
+            let sources = benches.join(folder).join("src");
+            if sources.is_dir() {
+                beneath.insert(folder.to_owned(), hash_folder(&sources)?);
+                let manifest = format!("{folder}/Cargo.toml");
+                beneath.insert(manifest.clone(), hash_file(&benches.join(manifest))?);
+            }
+        }
+        beneath.insert(manifest.clone(), hash_file(&benches.join(manifest))?);
+        let build = format!("{chapter}/build.rs");
+        if benches.join(&build).is_file() {
+            beneath.insert(build.clone(), hash_file(&benches.join(build))?);
+        }
+        let workspace = fs::read_to_string(benches.join("Cargo.toml")).context("cannot read benches-src/Cargo.toml")?;
+        let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
+        let dependencies = Dependencies::of(chapter, &workspace, &lock)?;
+        beneath.insert("dependencies".to_owned(), hash(dependencies.0.as_bytes()));
+        beneath.insert("profile".to_owned(), hash(profile(&workspace)?.as_bytes()));
+        for file in ["rust-toolchain.toml", ".cargo/config.toml"] {
+            beneath.insert(file.to_owned(), hash_file(&project.root().join(file))?);
+        }
+        let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+        beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
+        Ok(Self { sources: Sources { own, beneath }, unused })
+    }
+}
+
+impl Sources {
+    /// How a record of these sources relates to the `current` ones.
+    pub fn freshness(&self, current: &Current) -> Freshness {
+        let mut stale = differences(&self.own, &current.sources.own);
+        stale.retain(|name| !current.unused.contains(name));
+        if !stale.is_empty() {
+            return Freshness::Stale(stale);
+        }
+        match differences(&self.beneath, &current.sources.beneath) {
+            older if older.is_empty() => Freshness::Fresh,
+            older => Freshness::Older(older),
+        }
+    }
+}
+
+/// What a chapter's programs are made of besides this project's own files: every package that they need, directly or not, with its
+/// version and checksum, and the features that the workspace asks of it. What other chapters need is none of their business.
+struct Dependencies(String);
+
+#[derive(Deserialize)]
+struct Lock {
+    #[serde(default)]
+    package: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    #[serde(default)]
+    checksum: String,
+    /// Each a name, with a version where there are several.
+    #[serde(default)]
+    dependencies: Vec<String>,
+}
+
+impl Package {
+    fn is_called(&self, wanted: &str) -> bool {
+        let (name, version) = wanted.split_once(' ').unwrap_or((wanted, &self.version));
+        self.name == name && self.version == version
+    }
+}
+
+impl Dependencies {
+    fn of(chapter: &str, workspace: &str, lock: &str) -> Result<Self> {
+        let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
+        let workspace: toml::Table = toml::from_str(workspace).context("benches-src/Cargo.toml is no manifest")?;
+        let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
+        let mut wanted = vec![chapter.to_owned()];
+        let mut found = BTreeMap::new();
+        while let Some(name) = wanted.pop() {
+            let Some(package) = lock.package.iter().find(|package| package.is_called(&name)) else { continue };
+            let asked = asked.and_then(|asked| asked.get(&package.name)).map_or(String::new(), ToString::to_string);
+            let line = format!("{} {} {} {asked}\n", package.name, package.version, package.checksum);
+            if found.insert((&package.name, &package.version), line).is_none() {
+                wanted.extend(package.dependencies.iter().cloned());
+            }
+        }
+        Ok(Self(found.into_values().collect()))
+    }
+}
+
+/// How the workspace's programs are compiled.
+fn profile(workspace: &str) -> Result<String> {
+    let workspace: toml::Table = toml::from_str(workspace).context("benches-src/Cargo.toml is no manifest")?;
+    Ok(workspace.get("profile").map_or(String::new(), ToString::to_string))
+}
+
+/// The files of a chapter's crate that some listings use, themselves included, with their code, and the modules that they do not use.
+/// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, and every program that another contains
+/// or starts. That is more than the compiler would say where a name means something else as well, and it would be less for an `impl` in a
+/// module that nobody names; there is none.
+fn modules(
+    benches: &Path,
+    chapter: &str,
+    listings: impl Iterator<Item = String>,
+) -> Result<(BTreeMap<String, String>, BTreeSet<String>)> {
+    let library = format!("{chapter}/src/lib.rs");
+    let mut unused: BTreeSet<String> = shared_files(benches, chapter).into_iter().collect();
+    let mut unread: Vec<String> = listings.chain(unused.take(&library)).collect();
+    let mut used = BTreeMap::new();
+    while let Some(file) = unread.pop() {
+        if used.contains_key(&file) {
+            continue;
+        }
+        let path = benches.join(&file);
+        let code = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let named = names(code.lines().filter(|line| file != library || !is_declaration(line)));
+        unread
+            .extend(unused.extract_if(.., |file| Path::new(file).file_stem().is_some_and(|name| named.contains(name))));
+        unread.extend(contained_programs(benches, &file, &code));
+        unread.extend(started_programs(benches, chapter, &code));
+        used.insert(file, code);
+    }
+    Ok((used, unused))
+}
+
+/// All words in the code of a program and of what it uses of its chapter and of the crates beside it, where its parameters are named.
+pub fn words(project: &Project, chapter: &str, program: &str) -> Result<BTreeSet<String>> {
+    let benches = project.benches();
+    let (used, _) = modules(&benches, chapter, [Project::listing(chapter, program)].into_iter())?;
+    let beside = ["runtime", "harness"]
+        .iter()
+        .flat_map(|folder| WalkDir::new(benches.join(folder).join("src")).into_iter().flatten());
+    let beside = beside.filter_map(|file| fs::read_to_string(file.path()).ok());
+    let all: Vec<String> = used.into_values().chain(beside).collect();
+    let words = all.iter().flat_map(|code| names(code.lines())).filter_map(|word| word.into_string().ok());
+    Ok(words.collect())
+}
+
+/// The programs that a program contains as modules, by their own names or by a path.
+fn contained_programs(benches: &Path, program: &str, code: &str) -> Vec<String> {
+    let Some(folder) = Path::new(program).parent().filter(|folder| folder.ends_with("bin")) else { return Vec::new() };
+    let by_path =
+        code.lines().filter_map(|line| line.strip_prefix("#[path = \"")?.split('"').next()).map(str::to_owned);
+    let by_name = code.lines().filter(|line| is_declaration(line));
+    let by_name = by_name.filter_map(|line| Some(format!("{}.rs", line.trim_end_matches(';').rsplit(' ').next()?)));
+    let files = by_path.chain(by_name).map(|file| folder.join(file)).filter(|file| benches.join(file).is_file());
+    files.map(|file| file.to_string_lossy().into_owned()).collect()
+}
+
+/// The programs of a chapter whose names stand in code between quotation marks, as that of a program does which another starts.
+fn started_programs(benches: &Path, chapter: &str, code: &str) -> Vec<String> {
+    let files = code.split('"').map(|name| format!("{chapter}/src/bin/{name}.rs"));
+    files.filter(|file| benches.join(file).is_file()).collect()
+}
+
+/// Whether a line only says that there is a module.
+fn is_declaration(line: &str) -> bool {
+    line.strip_prefix("pub ").unwrap_or(line).starts_with("mod ") && line.ends_with(';')
+}
+
+/// All words of code, without comments.
+fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<OsString> {
+    let code = lines.map(|line| line.split("//").next().unwrap_or_default());
+    code.flat_map(|line| line.split(|sign: char| !sign.is_alphanumeric() && sign != '_')).map(OsString::from).collect()
+}
+
+/// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
+fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
+    let is_shared = |entry: &DirEntry| entry.depth() != 1 || entry.file_name() != "bin";
+    let src = benches.join(chapter).join("src");
+    let entries = WalkDir::new(src).sort_by_file_name().into_iter().filter_entry(is_shared).flatten();
+    let paths =
+        entries.filter_map(|entry| Some(entry.path().strip_prefix(benches).ok()?.to_string_lossy().into_owned()));
+    paths.filter(|path| path.ends_with(".rs")).collect()
+}
+
+/// What every chapter stands on.
+const BENEATH_ALL: [&str; 3] = ["harness", "observation", "executor"];
+
+/// The other crates of this workspace that a chapter's manifest builds on.
+fn further_crates(manifest: &str) -> impl Iterator<Item = &str> {
+    let paths = manifest.lines().filter_map(|line| line.split_once("path = \"../")?.1.split('"').next());
+    paths.filter(|folder| !BENEATH_ALL.contains(folder))
+}
+
+fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, String>) -> Vec<String> {
+    let names = measured.keys().chain(current.keys()).collect::<std::collections::BTreeSet<_>>();
+    names.into_iter().filter(|name| measured.get(*name) != current.get(*name)).cloned().collect()
+}
+
+fn hash_folder(folder: &Path) -> Result<String> {
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    let mut all = String::new();
+    for entry in entries {
+        let path = entry.path();
+        let own = if path.is_dir() { hash_folder(&path)? } else { hash_file(&path)? };
+        all += &format!("{} {own}\n", entry.file_name().to_string_lossy());
+    }
+    Ok(hash(all.as_bytes()))
+}
+
+/// That of a file.
+pub fn hash_file(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(hash(&bytes))
+}
+
+/// A short hash: enough to tell versions of a file apart.
+pub fn hash(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Known answers.
+
+use super::*;
+
+fn sources(listing: &str, lock: &str) -> Sources {
+    let one = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+    Sources { own: one("a.rs", listing), beneath: one("Cargo.lock", lock) }
+}
+
+fn current(listing: &str, lock: &str) -> Current {
+    Current { sources: sources(listing, lock), unused: BTreeSet::new() }
+}
+
+#[test]
+fn a_changed_listing_is_stale_and_a_changed_dependency_is_older() {
+    let measured = sources("1", "1");
+    assert_eq!(measured.freshness(&current("1", "1")), Freshness::Fresh);
+    assert_eq!(measured.freshness(&current("1", "2")), Freshness::Older(vec!["Cargo.lock".to_owned()]));
+    assert_eq!(measured.freshness(&current("2", "2")), Freshness::Stale(vec!["a.rs".to_owned()]));
+}
+
+#[test]
+fn a_manifest_says_which_further_crates_it_builds_on() {
+    let manifest = "harness = { path = \"../harness\" }\nruntime = { path = \"../runtime\" }\nlibc = \"1\"\n";
+    assert_eq!(further_crates(manifest).collect::<Vec<_>>(), ["runtime"]);
+}
+
+#[test]
+fn what_a_chapter_does_not_need_is_none_of_its_business() {
+    let workspace = |features: &str, profile: &str| {
+        format!(
+            "[workspace.dependencies]\na = {{ version = \"1\", features = [\"{features}\"] }}\nz = \"1\"\n[profile.release]\nlto = \"{profile}\"\n"
+        )
+    };
+    let lock = |b: &str, z: &str| {
+        format!(
+            "version = 4\n[[package]]\nname = \"chapter\"\nversion = \"0.1.0\"\ndependencies = [\"a\"]\n\
+             [[package]]\nname = \"a\"\nversion = \"1.0.0\"\ndependencies = [\"b 2.0.0\"]\n\
+             [[package]]\nname = \"b\"\nversion = \"1.0.0\"\nchecksum = \"other\"\n\
+             [[package]]\nname = \"b\"\nversion = \"2.0.0\"\nchecksum = \"{b}\"\ndependencies = [\"a\"]\n\
+             [[package]]\nname = \"z\"\nversion = \"{z}\"\n"
+        )
+    };
+    let of = |features: &str, b: &str, z: &str| {
+        Dependencies::of("chapter", &workspace(features, "off"), &lock(b, z)).unwrap().0
+    };
+    assert_eq!(of("x", "1", "1"), of("x", "1", "2"), "z is another chapter's");
+    assert_ne!(of("x", "1", "1"), of("x", "2", "1"), "b is needed by a");
+    assert_ne!(of("x", "1", "1"), of("y", "1", "1"), "features of a");
+    assert!(!of("x", "1", "1").contains("other"), "the other b is not needed");
+    assert_ne!(profile(&workspace("x", "off")).unwrap(), profile(&workspace("x", "fat")).unwrap());
+}
+
+#[test]
+fn what_programs_share_is_all_that_lies_beside_and_below_their_library() {
+    let benches = tempfile::tempdir().unwrap();
+    for file in ["lib.rs", "parts.rs", "parts/one.rs", "parts/notes.md", "parts/bin/two.rs", "bin/program.rs"] {
+        let path = benches.path().join("chapter/src").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    let mut shared = shared_files(benches.path(), "chapter");
+    shared.sort();
+    let expected = ["lib.rs", "parts.rs", "parts/bin/two.rs", "parts/one.rs"];
+    assert_eq!(shared, expected.map(|file| format!("chapter/src/{file}")));
+    assert!(shared_files(benches.path(), "none").is_empty());
+}
+
+#[test]
+fn a_module_is_used_if_code_that_is_used_names_it() {
+    let benches = tempfile::tempdir().unwrap();
+    let files = [
+        ("bin/a.rs", "use chapter::{one};"),
+        ("bin/b.rs", "// not four, which is only mentioned"),
+        ("bin/c-1.rs", "#[path = \"d-1.rs\"]\nmod d_1;\nmod b;"),
+        ("bin/d-1.rs", "use chapter::five;"),
+        ("bin/e.rs", "start(\"b\"); say(\"nobody\");"),
+        ("lib.rs", "pub mod one;\nmod two;\npub mod four;\nmod six;\npub use six::Six;"),
+        ("one.rs", "mod three;\nfn f() { crate::two::g() }"),
+        ("two.rs", "/// See four."),
+        ("one/three.rs", "impl Three for One {}"),
+        ("four.rs", "use crate::one;"),
+        ("five.rs", ""),
+        ("six.rs", ""),
+    ];
+    for (file, code) in files {
+        let path = benches.path().join("chapter/src").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, code).unwrap();
+    }
+    let of = |programs: &[&str]| {
+        let listings = programs.iter().map(|name| format!("chapter/src/bin/{name}.rs"));
+        let (used, unused) = modules(benches.path(), "chapter", listings).unwrap();
+        assert!(used.keys().all(|file| !unused.contains(file)));
+        let used = used.into_keys().map(|file| file["chapter/src/".len()..].to_owned());
+        used.filter(|file| !programs.iter().any(|name| *file == format!("bin/{name}.rs"))).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&["b"]), ["lib.rs", "six.rs"], "the library itself names six");
+    assert_eq!(of(&["a"]), ["lib.rs", "one.rs", "one/three.rs", "six.rs", "two.rs"], "by a and by one");
+    assert_eq!(
+        of(&["c-1"]),
+        ["bin/b.rs", "bin/d-1.rs", "five.rs", "lib.rs", "six.rs"],
+        "by a program that it contains"
+    );
+    assert_eq!(of(&["e"]), ["bin/b.rs", "lib.rs", "six.rs"], "a program that it starts; no other has that name");
+}
+
+#[test]
+fn what_is_not_used_any_more_does_not_make_a_record_stale() {
+    let mut measured = sources("1", "1");
+    measured.own.insert("b.rs".to_owned(), "1".to_owned());
+    let mut current = current("1", "1");
+    assert_eq!(measured.freshness(&current), Freshness::Stale(vec!["b.rs".to_owned()]), "it is gone");
+    current.unused.insert("b.rs".to_owned());
+    assert_eq!(measured.freshness(&current), Freshness::Fresh);
+}
+
+#[test]
+fn a_listing_that_is_gone_is_stale() {
+    let mut gone = current("1", "1");
+    gone.sources.own.clear();
+    assert_eq!(sources("1", "1").freshness(&gone), Freshness::Stale(vec!["a.rs".to_owned()]));
+}

@@ -1,0 +1,268 @@
+//! One experiment's session on one machine: JSON lines, a header first, then one observation per line, at last how it ended.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use super::lines::*;
+use crate::book::cell::Cell;
+use crate::record::machine::State;
+use crate::record::sound;
+
+/// A record, read and checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// What was measured, and where.
+    pub header: Header,
+    /// Every process of the session.
+    pub runs: Vec<Run>,
+    /// How the session ended; none while it has not.
+    pub end: Option<End>,
+}
+
+impl Record {
+    /// Reads a complete record. `None` where there is none.
+    pub fn load(path: &Path) -> Result<Option<Self>> {
+        let record = Self::read(path, Broken::IsAnError)?;
+        if let Some(record) = &record {
+            ensure!(
+                record.end.is_some(),
+                "{}: the record is truncated: its last line does not say how the session ended",
+                path.display()
+            );
+        }
+        Ok(record)
+    }
+
+    /// Reads only what was measured and where, of a record that may be long. `None` where there is none.
+    pub fn load_header(path: &Path) -> Result<Option<Header>> {
+        let Some(mut lines) = open(path)? else { return Ok(None) };
+        let mut line = String::new();
+        lines.read_line(&mut line).with_context(|| format!("cannot read {}", path.display()))?;
+        let header = match parse(0, &line).with_context(|| format!("{}, line 1", path.display()))? {
+            Line::Header(header) => *header,
+            _ => bail!("{}: a record begins with its header", path.display()),
+        };
+        reader(&header, path)?;
+        Ok(Some(header))
+    }
+
+    /// Reads what an interrupted session has left; a last line that was cut off is dropped. Any other that cannot be read is an error, lest
+    /// all that follows it be dropped as well.
+    pub fn load_partial(path: &Path) -> Result<Option<Self>> {
+        Self::read(path, Broken::MayBeTheLast)
+    }
+
+    fn read(path: &Path, broken: Broken) -> Result<Option<Self>> {
+        let Some(lines) = open(path)? else { return Ok(None) };
+        let mut lines = lines.lines().enumerate().peekable();
+        let place = |number: usize| format!("{}, line {}", path.display(), number + 1);
+        let Some((_, first)) = lines.next() else { bail!("{}: the record is empty", path.display()) };
+        let header =
+            match first.map_err(anyhow::Error::from).and_then(|line| parse(0, &line)).with_context(|| place(0))? {
+                Line::Header(header) => *header,
+                _ => bail!("{}: this line does not belong here", place(0)),
+            };
+        let mut sound = reader(&header, path)?;
+        let (mut runs, mut end) = (Vec::new(), None);
+        while let Some((number, line)) = lines.next() {
+            let may_be_cut_off = broken == Broken::MayBeTheLast && lines.peek().is_none();
+            match line.map_err(anyhow::Error::from).and_then(|line| parse(number, &line)) {
+                Err(_) if may_be_cut_off => break,
+                Err(error) => return Err(error).with_context(|| place(number)),
+                Ok(Line::Run(run)) if end.is_none() => {
+                    sound.run(&run).with_context(|| place(number))?;
+                    runs.push(*run);
+                }
+                Ok(Line::End(last)) if end.is_none() => {
+                    sound.end(&last).with_context(|| place(number))?;
+                    end = Some(last);
+                }
+                Ok(_) => bail!("{}: this line does not belong here", place(number)),
+            }
+        }
+        Ok(Some(Self { header, runs, end }))
+    }
+
+    /// Writes it as it would have been recorded.
+    pub fn write(&self, to: &mut impl Write) -> Result<()> {
+        Line::Header(Box::new(self.header.clone())).write(to)?;
+        for run in &self.runs {
+            Line::Run(Box::new(run.clone())).write(to)?;
+        }
+        Line::End(self.end.clone().context("the record is not complete")?).write(to)
+    }
+
+    /// The rounds that were run to their end, by number, each with its runs by cell.
+    pub fn complete_rounds(&self) -> Vec<(u32, Vec<&Run>)> {
+        let mut rounds: BTreeMap<u32, Vec<Option<&Run>>> = BTreeMap::new();
+        for run in &self.runs {
+            let cells = rounds.entry(run.round).or_insert_with(|| vec![None; self.header.cells.len()]);
+            cells[run.cell] = Some(run);
+        }
+        let whole = rounds.into_iter().map(|(number, cells)| Some((number, cells.into_iter().collect::<Option<_>>()?)));
+        whole.flatten().collect()
+    }
+
+    /// How long the complete rounds took, of which a session that was interrupted knows as much as one that was not. What an older tally
+    /// ran, which did not note it down, counts as nothing.
+    pub fn rounds_took(&self) -> Duration {
+        let rounds = self.complete_rounds();
+        let each = rounds.iter().flat_map(|(_, runs)| runs).filter_map(|run| run.took_ms);
+        Duration::from_millis(each.sum())
+    }
+
+    /// The number that the next round gets.
+    pub fn next_round(&self) -> u32 {
+        self.runs.iter().map(|run| run.round + 1).max().unwrap_or(0)
+    }
+
+    /// The day on which it was measured, or the first and the last of a session that was interrupted.
+    pub fn day(&self) -> String {
+        let resumed = self.resumed().last().map(|state| state.day());
+        match resumed.filter(|last| *last != self.header.day()) {
+            Some(last) => format!("{} to {last}", self.header.day()),
+            None => self.header.day().to_owned(),
+        }
+    }
+
+    /// The machine's state each time that an interrupted session was gone on with.
+    pub fn resumed(&self) -> impl Iterator<Item = &State> {
+        self.runs.iter().filter_map(|run| run.resumed.as_ref())
+    }
+
+    /// How many of its processes failed.
+    pub fn failures(&self) -> usize {
+        self.runs.iter().filter(|run| run.failure.is_some()).count()
+    }
+
+    /// The cells of which any process reported something, were it that there is nothing to report here.
+    pub fn observed(&self) -> BTreeSet<usize> {
+        self.runs.iter().filter(|run| run.observation.is_some()).map(|run| run.cell).collect()
+    }
+
+    /// Of the processes of these cells, those that failed; nothing where none did.
+    pub fn lost(&self, cells: &[usize]) -> Option<Lost> {
+        let of: Vec<&Run> = self.runs.iter().filter(|run| cells.contains(&run.cell)).collect();
+        let mut ends = BTreeMap::new();
+        for failure in of.iter().filter_map(|run| run.failure.as_ref()) {
+            *ends.entry(failure.exit.as_str()).or_insert(0_usize) += 1;
+        }
+        let failed = ends.values().sum();
+        let how = ends.iter().map(|(exit, times)| format!("{exit} ({times})")).collect::<Vec<_>>().join(", ");
+        (failed > 0).then_some(Lost { failed, of: of.len(), how })
+    }
+
+    /// The same of one cell.
+    pub fn lost_of(&self, cell: &Cell) -> Option<Lost> {
+        self.lost(&[self.header.cells.iter().position(|own| own == cell)?])
+    }
+
+    /// Every cell of which processes failed, in a sentence each.
+    pub fn losses(&self) -> Vec<String> {
+        let say = |cell: &Cell| Some(format!("{cell}: {}", self.lost_of(cell)?.words()));
+        self.header.cells.iter().filter_map(say).collect()
+    }
+
+    /// What is lost if this takes the place of another record: nothing, or why that one is to be kept.
+    pub fn worse_than(&self, other: &Self) -> Option<String> {
+        let measured = |record: &Self| -> HashSet<Cell> {
+            record.observed().into_iter().map(|cell| record.header.cells[cell].clone()).collect()
+        };
+        let (here, there) = (measured(self), measured(other));
+        if let Some(cell) = self.header.cells.iter().find(|cell| there.contains(cell) && !here.contains(cell)) {
+            return Some(format!("every process of {cell} failed, of which there are numbers already"));
+        }
+        let alike = self.header.sources == other.header.sources && self.header.effort <= other.header.effort;
+        let (here, there) = (self.failures(), other.failures());
+        (alike && here > there)
+            .then(|| format!("{here} processes failed, and {there} in the one that is there already"))
+    }
+}
+
+/// Processes that ended without an observation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lost {
+    /// So many.
+    pub failed: usize,
+    /// Of so many.
+    pub of: usize,
+    /// How they ended, each way with how many did.
+    pub how: String,
+}
+
+impl Lost {
+    /// In a few words.
+    pub fn short(&self) -> String {
+        format!("{} of {} failed", self.failed, self.of)
+    }
+
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        format!("{} of {} processes failed: {}", self.failed, self.of, self.how)
+    }
+}
+
+#[derive(PartialEq, Clone, Copy)]
+enum Broken {
+    IsAnError,
+    MayBeTheLast,
+}
+
+/// Opens a record, however much of it there is. What is no file has no end, and what is too long is no record.
+fn open(path: &Path) -> Result<Option<impl BufRead>> {
+    use sound::MOST_BYTES;
+    let metadata = match fs::metadata(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        metadata => metadata.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    let (own, path, most) = (path, path.display(), MOST_BYTES >> 20);
+    ensure!(metadata.is_file(), "{path} is no file, and so no record");
+    ensure!(metadata.len() <= MOST_BYTES, "{path} has more than {most} MiB, which no record has");
+    let file = File::open(own).with_context(|| format!("cannot read {path}"))?;
+    Ok(Some(BufReader::new(file.take(MOST_BYTES))))
+}
+
+/// What holds the lines of a record against its header, and its header against where it lies.
+fn reader<'a>(header: &'a Header, path: &Path) -> Result<sound::Reader<'a>> {
+    let word = |part: Option<&std::ffi::OsStr>| part.map_or(String::new(), |part| part.to_string_lossy().into_owned());
+    let (chapter, file) = (word(path.parent().and_then(Path::file_name)), word(path.file_name()));
+    let experiment = file.split('.').next().unwrap_or_default();
+    sound::Reader::new(header, &chapter, experiment).with_context(|| format!("{}, line 1", path.display()))
+}
+
+/// Reads a line, counted from 0.
+fn parse(number: usize, line: &str) -> Result<Line> {
+    if number == 0 {
+        check_version(line)?;
+    }
+    Ok(serde_json::from_str(line)?)
+}
+
+/// Refuses another version before its shape is taken for damage.
+fn check_version(header: &str) -> Result<()> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        header: Version,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
+    }
+    let versioned: Result<Versioned, _> = serde_json::from_str(header);
+    if let Ok(Versioned { header: Version { format } }) = versioned {
+        ensure!(
+            (OLDEST..=FORMAT).contains(&format),
+            "the record has format {format}, and this tally reads formats {OLDEST} to {FORMAT}; measure again to replace it"
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

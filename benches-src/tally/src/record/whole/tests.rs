@@ -1,0 +1,317 @@
+//! Known answers.
+
+use observation::Observation;
+use std::path::PathBuf;
+
+use super::*;
+use crate::record::machine::{Facts, State};
+use crate::record::sources::Sources;
+use crate::record::{Placed, Writer};
+use serde_json::json;
+
+/// A cell for tests.
+pub fn cell(program: &str, placement: &str) -> Cell {
+    Cell {
+        program: program.to_owned(),
+        parameters: BTreeMap::from([("hops".to_owned(), json!(500))]),
+        placement: placement.to_owned(),
+        condition: None,
+    }
+}
+
+/// A header for tests.
+pub fn header(cells: Vec<Cell>) -> Header {
+    Header {
+        format: FORMAT,
+        chapter: "switch-cost".to_owned(),
+        experiment: "socket".to_owned(),
+        effort: Effort::Quick,
+        seed: 1,
+        cells,
+        sources: Sources::default(),
+        revision: None,
+        machine: Facts::default(),
+        before: State { time: "2026-11-20T10:00:00Z".to_owned(), ..State::default() },
+    }
+}
+
+/// An end for tests.
+pub fn end() -> End {
+    let after = State { time: "2026-11-20T10:05:00Z".to_owned(), ..State::default() };
+    End { after, headline_half_width: Some(0.01), target: 0.05, doubled: false }
+}
+
+/// A run whose every operation took this long.
+pub fn run(round: u32, cell: usize, ns_per_operation: f64) -> Run {
+    let window = |operations: u64| observation::Window {
+        operations,
+        elapsed_ns: (ns_per_operation * operations as f64) as u64,
+        counters: BTreeMap::from([("voluntary_switches".to_owned(), operations)]),
+    };
+    let observation = Observation { samples: vec![window(1000); 3], ..Observation::default() };
+    Run {
+        round,
+        cell,
+        environment_bytes: 0,
+        link_order: None,
+        took_ms: None,
+        core_to_core_ns: None,
+        resumed: None,
+        observation: Some(observation),
+        failure: None,
+    }
+}
+
+/// The same as its cell's program would report it.
+fn reported(header: &Header, round: u32, cell: usize, ns_per_operation: f64) -> Run {
+    let mut run = run(round, cell, ns_per_operation);
+    let (seen, own) = (run.observation.as_mut().unwrap(), &header.cells[cell]);
+    seen.program = format!("{}/{}", header.chapter, own.program);
+    (seen.parameters, seen.placement) = (own.parameters.clone(), own.placement.clone());
+    run
+}
+
+/// A record of two cells in which these runs failed; where it was placed.
+fn session(folder: &Path, effort: Effort, failed: &[(u32, usize)]) -> Placed {
+    let path = folder.join("switch-cost/socket.jsonl");
+    let header = Header { effort, ..header(vec![cell("x", "free"), cell("y", "free")]) };
+    let mut writer = Writer::create(&path, &header).unwrap();
+    let mut record = Record { header, runs: Vec::new(), end: None };
+    for (round, index) in [(0, 0), (0, 1), (1, 0), (2, 1), (2, 0)] {
+        let mut run = reported(&record.header, round, index, 10.0);
+        if failed.contains(&(round, index)) {
+            run.observation = None;
+            run.failure = Some(Failure { exit: "ended by signal 9".to_owned(), last_lines: Vec::new() });
+        }
+        writer.run(&run).unwrap();
+        record.runs.push(run);
+    }
+    writer.finish(&record, &end()).unwrap()
+}
+
+fn written(folder: &Path) -> PathBuf {
+    assert_eq!(session(folder, Effort::Quick, &[]), Placed::Kept);
+    folder.join("switch-cost/socket.jsonl")
+}
+
+#[test]
+fn a_record_is_never_replaced_by_one_that_is_worse() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path());
+    let good = fs::read_to_string(&path).unwrap();
+    let all = [(0, 0), (0, 1), (1, 0), (2, 1), (2, 0)];
+    for (failed, why) in [
+        (&all[..], "every process of x[hops=500, free] failed"),
+        (&[(0, 1), (2, 1)], "every process of y[hops=500, free] failed"),
+        (&[(0, 1)], "1 processes failed, and 0"),
+    ] {
+        let Placed::Aside(aside, reason) = session(folder.path(), Effort::Quick, failed) else { panic!("{why}") };
+        assert!(reason.contains(why), "{reason}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), good);
+        assert_eq!(Record::load(&aside.with_file_name("socket.jsonl")).unwrap().unwrap().failures(), 0);
+        assert!(fs::read_to_string(aside).unwrap().contains("ended by signal 9"), "nor is what was measured lost");
+    }
+    // What was measured with more effort takes the place, and what takes its place again leaves it beside.
+    assert_eq!(session(folder.path(), Effort::Full, &[]), Placed::Kept);
+    assert_eq!(session(folder.path(), Effort::Quick, &[]), Placed::Kept);
+    assert!(fs::read_to_string(path.with_extension("jsonl.replaced")).unwrap().contains("\"full\""));
+}
+
+#[test]
+fn what_failed_is_counted_with_how() {
+    let folder = tempfile::tempdir().unwrap();
+    session(folder.path(), Effort::Quick, &[(0, 1), (2, 1)]);
+    let record = Record::load(&folder.path().join("switch-cost/socket.jsonl")).unwrap().unwrap();
+    let lost = record.lost(&[0, 1]).unwrap();
+    assert_eq!(lost.words(), "2 of 5 processes failed: ended by signal 9 (2)");
+    assert_eq!((record.lost(&[0]), record.failures(), record.observed()), (None, 2, BTreeSet::from([0])));
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_refused_with_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path());
+    let good = fs::read_to_string(&path).unwrap();
+    for (from, to, line, reason) in [
+        ("\"chapter\":\"switch-cost\"", "\"chapter\":\"memory\"", 1, "memory/socket"),
+        ("\"experiment\":\"socket\"", "\"experiment\":\"laps\"", 1, "switch-cost/laps"),
+        ("2026-11-20T10:00:00Z", "2099-11-20T10:00:00Z", 1, "2099"),
+        ("2026-11-20T10:00:00Z", "", 1, "no date"),
+        ("2026-11-20T10:05:00Z", "2026-11-19T10:05:00Z", 7, "ended before it began"),
+        ("\"program\":\"y\"", "\"program\":\"x\"", 1, "twice"),
+        ("switch-cost/x", "switch-cost/y", 2, "stands for x[hops=500, free]"),
+        ("\"placement\":\"free\",\"samples\"", "\"placement\":\"one-cpu\",\"samples\"", 2, "stands for x"),
+        ("\"round\":1", "\"round\":0", 4, "a second run of x"),
+        ("\"operations\":[1000", "\"operations\":[0", 2, "without any operation"),
+        ("\"elapsed_ns\":[10000", "\"elapsed_ns\":[0", 2, "or time"),
+        ("\"elapsed_ns\":[10000", "\"elapsed_ns\":[18446744073709551615", 2, "longer than a day"),
+        ("\"voluntary_switches\":[1000", "\"voluntary_switches\":[18446744073709551615", 2, "voluntary_switches"),
+        ("\"measures\":{}", "\"measures\":{\"rate_ns\":{\"unit\":\"ns\",\"values\":[-1.0]}}", 2, "below 0"),
+        ("\"measures\":{}", "\"measures\":{\"a\":{\"unit\":\"1\",\"values\":[1e300]}}", 2, "the measure a"),
+        ("\"measures\":{}", "\"measures\":{\"a\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}", 2, "2 values for 1 counts"),
+        (
+            "\"measures\":{}",
+            "\"measures\":{\"held\":{\"unit\":\"1\",\"values\":[1.0,2.0,3.0]},\"a\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}",
+            2,
+            "2 values for 3 counts",
+        ),
+        ("\"measures\":{}", "\"measures\":{\"held\":{\"unit\":\"1\",\"values\":[1.0,1.0]}}", 2, "the same count twice"),
+        (
+            "\"histograms\":{}",
+            "\"histograms\":{\"lap\":{\"unit\":\"ns\",\"buckets\":[[9,1],[8,1]]}}",
+            2,
+            "follow one another",
+        ),
+        ("\"headline_half_width\":0.01", "\"headline_half_width\":-1.0", 7, "below 0"),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "{from} is not in {good}");
+        fs::write(&path, bad).unwrap();
+        let error = format!("{:#}", Record::load(&path).unwrap_err());
+        assert!(
+            error.contains(&format!("socket.jsonl, line {line}: ")) && error.contains(reason),
+            "{from} → {to}: {error}"
+        );
+    }
+    fs::write(&path, &good).unwrap();
+    assert!(Record::load(&path).is_ok(), "and nothing else is");
+}
+
+#[test]
+fn what_is_no_file_or_has_no_end_is_no_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket.jsonl");
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    assert!(Record::load(&path).unwrap_err().to_string().contains("is no file"));
+    assert!(Record::load_header(&path).unwrap_err().to_string().contains("is no file"));
+    fs::remove_file(&path).unwrap();
+    File::create(&path).unwrap().set_len(sound::MOST_BYTES + 1).unwrap();
+    assert!(Record::load(&path).unwrap_err().to_string().contains("64 MiB"));
+}
+
+#[test]
+fn a_record_comes_back_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = Record::load(&written(folder.path())).unwrap().unwrap();
+    assert_eq!(record.runs.len(), 5);
+    assert_eq!(record.end, Some(end()));
+    assert_eq!(record.header, header(vec![cell("x", "free"), cell("y", "free")]));
+    let complete: Vec<u32> = record.complete_rounds().iter().map(|(round, _)| *round).collect();
+    assert_eq!(complete, [0, 2], "round 1 lacks a cell");
+    assert_eq!(record.next_round(), 3);
+    assert_eq!(record.day(), "2026-11-20");
+}
+
+#[test]
+fn the_time_of_rounds_is_that_of_complete_ones_and_older_runs_have_none() {
+    let timed = |round, cell, took_ms| Run { took_ms, ..run(round, cell, 10.0) };
+    let runs = vec![
+        timed(0, 0, None),
+        timed(0, 1, Some(30)),
+        timed(1, 0, Some(500)),
+        timed(2, 1, Some(7)),
+        timed(2, 0, Some(5)),
+    ];
+    let record = Record { header: header(vec![cell("x", "free"), cell("y", "free")]), runs, end: None };
+    assert_eq!(record.rounds_took(), Duration::from_millis(42), "round 1 lacks a cell");
+    let older = serde_json::to_value(Line::Run(Box::new(run(0, 0, 10.0)))).unwrap();
+    assert!(older["run"].get("took_ms").is_none(), "what is not known is not written: {older}");
+    assert!(matches!(serde_json::from_value(older).unwrap(), Line::Run(read) if read.took_ms.is_none()));
+}
+
+#[test]
+fn days_and_efforts_of_several_records_are_said_once() {
+    let of = |day: &str, effort| {
+        let before = State { time: format!("{day}T10:00:00Z"), ..State::default() };
+        Header { effort, before, ..header(Vec::new()) }
+    };
+    let (full, quick) = (of("2026-11-20", Effort::Full), of("2026-11-21", Effort::Quick));
+    let one = [quick.clone()];
+    assert_eq!((days(&one), efforts(&one)), ("2026-11-21".into(), "quick".into()));
+    let several = [full.clone(), quick, full];
+    assert_eq!(days(&several), "2026-11-20 to 2026-11-21");
+    assert_eq!(efforts(&several), "full (2 experiments) and quick (1 experiment)");
+    assert_eq!((days(&[]), efforts(&[])), (String::new(), String::new()));
+    assert_eq!(listed(["b", "a", "b"].into_iter()), "a, b");
+}
+
+#[test]
+fn a_record_of_format_1_is_read_and_holds_nothing_more_than_it_says() {
+    let run = run(0, 0, 10.0);
+    let mut line = serde_json::to_value(Line::Run(Box::new(run.clone()))).unwrap();
+    let in_columns = line.clone();
+    line["run"]["observation"]["samples"] = json!(run.observation.as_ref().unwrap().samples);
+    assert_ne!(line, in_columns);
+    for mut written in [line, in_columns] {
+        let read: Line = serde_json::from_value(written.clone()).unwrap();
+        assert!(matches!(&read, Line::Run(read) if **read == run));
+        assert_eq!(read.as_written(&written).unwrap(), written);
+        written["run"]["observation"]["diary"] = "dear".into();
+        assert_ne!(read.as_written(&written).unwrap(), written);
+    }
+}
+
+#[test]
+fn a_truncated_record_is_an_error_that_names_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path());
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() - 40]).unwrap();
+    let error = format!("{:#}", Record::load(&path).unwrap_err());
+    assert!(error.contains("socket.jsonl, line 7"), "{error}");
+    let lines: Vec<&str> = text.lines().collect();
+    fs::write(&path, lines[..6].join("\n") + "\n").unwrap();
+    let error = format!("{:#}", Record::load(&path).unwrap_err());
+    assert!(error.contains("truncated"), "{error}");
+}
+
+#[test]
+fn corrupt_and_older_records_are_errors_with_a_cure() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path());
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"format\":2", "\"format\":0", 1)).unwrap();
+    let error = format!("{:#}", Record::load(&path).unwrap_err());
+    assert!(error.contains("format 0") && error.contains("measure again"), "{error}");
+    fs::write(&path, "nonsense\n").unwrap();
+    assert!(format!("{:#}", Record::load(&path).unwrap_err()).contains("line 1"));
+    fs::write(&path, "").unwrap();
+    assert!(Record::load(&path).unwrap_err().to_string().contains("empty"));
+    fs::write(&path, text.replacen("\"cell\":1", "\"cell\":9", 1)).unwrap();
+    assert!(format!("{:#}", Record::load(&path).unwrap_err()).contains("header lacks"));
+    assert_eq!(Record::load(&folder.path().join("none.jsonl")).unwrap(), None);
+}
+
+#[test]
+fn only_the_last_line_of_an_unfinished_session_may_be_broken() {
+    let folder = tempfile::tempdir().unwrap();
+    let partial = Writer::partial(&written(folder.path()));
+    let whole = fs::read_to_string(folder.path().join("switch-cost/socket.jsonl")).unwrap();
+    let broken = whole.replacen("\"round\":1", "\"round\":?", 1);
+    fs::write(&partial, &broken).unwrap();
+    let error = format!("{:#}", Record::load_partial(&partial).unwrap_err());
+    assert!(error.contains("socket.jsonl.partial, line 4"), "{error}");
+}
+
+#[test]
+fn a_session_goes_on_after_a_line_that_was_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("switch-cost/socket.jsonl");
+    let header = header(vec![cell("x", "free")]);
+    let mut writer = Writer::create(&path, &header).unwrap();
+    writer.run(&reported(&header, 0, 0, 10.0)).unwrap();
+    drop(writer);
+    let partial = Writer::partial(&path);
+    let whole = fs::read_to_string(&partial).unwrap();
+    for cut_off in [whole.clone() + "{\"run\":{\"round\":1,\"ce", whole.trim_end().to_owned()] {
+        fs::write(&partial, cut_off).unwrap();
+        let so_far = Record::load_partial(&partial).unwrap().unwrap();
+        assert_eq!(so_far.runs.len(), 1);
+        let mut writer = Writer::resume(&path, &so_far).unwrap();
+        writer.run(&reported(&header, 1, 0, 11.0)).unwrap();
+        writer.finish(&so_far, &end()).unwrap();
+        let record = Record::load(&path).unwrap().unwrap();
+        assert_eq!(record.complete_rounds().len(), 2);
+        assert!(fs::read_to_string(&path).unwrap().starts_with(&whole), "what was measured stays as it was");
+    }
+}
