@@ -1,4 +1,4 @@
-// Draws charts, each twice, for wide pages and for phones. Standard input: what tally's charts.rs calls a request, as a line of JSON.
+// Draws charts, each twice, for wide pages and for phones. Standard input: what tally's print/charts.rs calls a request, as a line of JSON.
 // Standard output, a line for each: { "wide": svg, "narrow": svg }, with title, description, and ids of their own.
 
 import { createInterface } from 'node:readline';

@@ -9,8 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    calculator, chart, check, claim, confirm, export, ladder, limits, list, measure, score, spin, stream, table,
-    takeaway, value, which,
+    become_bound, calculator, chart, check, claim, confirm, export, ladder, limits, list, measure, score, spin, stream,
+    table, takeaway, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -56,6 +56,8 @@ pub enum Verb {
     Export(export::Export),
     Preprocess(Preprocess),
     #[command(hide = true)]
+    Become(become_bound::Become),
+    #[command(hide = true)]
     Spin(spin::Spin),
     #[command(hide = true)]
     Stream(stream::Stream),
@@ -80,7 +82,12 @@ impl Verb {
             Verb::Calculator(verb) => verb.print(view, form),
             Verb::Confirm(verb) => verb.print(view, form),
             Verb::Check(verb) => verb.print(view),
-            Verb::Measure(_) | Verb::Export(_) | Verb::Preprocess(_) | Verb::Spin(_) | Verb::Stream(_) => return None,
+            Verb::Measure(_)
+            | Verb::Export(_)
+            | Verb::Preprocess(_)
+            | Verb::Become(_)
+            | Verb::Spin(_)
+            | Verb::Stream(_) => return None,
         })
     }
 }
@@ -128,6 +135,7 @@ impl CommandLine {
                     },
                 });
             }
+            Verb::Become(verb) => return verb.run(),
             Verb::Spin(verb) => return verb.run(),
             Verb::Stream(verb) => return verb.run(),
             _ => {}

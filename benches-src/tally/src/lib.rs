@@ -1,10 +1,13 @@
 //! Plans, runs, keeps, computes and prints the measurements of this book.
 //!
-//! Data flow in one direction: a *program* prints an *observation*; [`session`] runs the cells of an experiment in rounds
-//! and writes a *record*; [`quantity`] computes numbers from a record when they are asked for; [`cmd`] prints them.
+//! Data flow in one direction, and so do imports: a *program* prints an *observation*; [`measure`] runs the cells of an experiment in rounds and
+//! writes a [`record`]; [`compute`] makes numbers of it when they are asked for; [`print`] shows them; [`mdbook`] puts them into pages. What was
+//! asked stands in [`book`]. No two of these rooms know each other: `tests/rooms.rs` reads their imports.
 //!
 //! **Never:** printing never measures, and measuring never prints a page. Only `measure` and `export` write below `data/`.
-//! Text that came from a record goes through [`escape`]. A sentence never mixes two machines.
+//! Text that came from a record goes through [`print::escape`]. A sentence never mixes two machines.
+
+#![forbid(unsafe_code)]
 
 pub mod book;
 pub mod cmd;

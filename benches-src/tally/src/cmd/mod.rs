@@ -1,5 +1,6 @@
 //! One verb, one file.
 
+pub mod become_bound;
 pub mod calculator;
 pub mod chart;
 pub mod check;

@@ -4,6 +4,7 @@
 //! - `cmdrun` puts into pages what their directives print. tally answers its own in this one process; commands that `book.toml` lists go to
 //!   the real mdbook-cmdrun, whose own executable does not understand mdBook 0.5. It is strict: a directive that fails, fails the build.
 
+use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::exit;
@@ -12,7 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use mdbook_cmdrun::CmdRun;
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
-use mdbook_preprocessor::{PreprocessorContext, parse_input};
+use mdbook_preprocessor::{Preprocessor, PreprocessorContext, parse_input};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::Deserialize;
 
@@ -21,10 +22,9 @@ use crate::mdbook::printed::Printed;
 use crate::print::charts;
 use crate::print::downloads;
 use crate::print::view::View;
-use crate::project::Project;
+use crate::project::{Machine, Project};
 use crate::record::Effort;
 use crate::say;
-use std::env;
 
 /// Work for mdBook
 #[derive(Args)]
@@ -74,33 +74,78 @@ pub struct Verbs {
 }
 
 impl Preprocess {
-    /// Answers mdBook.
+    /// Answers mdBook: whether a renderer is supported, or with the book that it hands over.
     pub fn run(&self, verbs: &Verbs) -> Result<()> {
+        let preprocessor: &dyn Preprocessor = match self.which {
+            Which::Measure => &Measuring { verbs },
+            Which::Cmdrun => &Printing { verbs },
+        };
         if let Some(renderer) = self.question.get(1) {
-            exit(i32::from(renderer != "html"));
+            exit(i32::from(!preprocessor.supports_renderer(renderer)?));
         }
         // Whoever kills mdBook wants nothing measured any more. What was measured is kept, as after any polite end.
         set_parent_process_death_signal(Some(Signal::TERM))?;
-        let (context, mut book) =
+        let (context, book) =
             parse_input(io::stdin()).context("mdBook's input cannot be read; which version is it?")?;
-        env::set_current_dir(&context.root)?;
-        let project = Project::find()?;
-        let settings: Settings = context
-            .config
-            .get("preprocessor.measure")
-            .context("in [preprocessor.measure] of book.toml")?
-            .context("book.toml has no [preprocessor.measure]")?;
-        // A machine that does not exist is said before anything is measured.
-        let machine = project.machine(&settings.show).context("show, in [preprocessor.measure]")?;
-        match self.which {
-            Which::Measure => {
-                downloads::forget_others(&project, &machine)?;
-                measure(&project, &settings, verbs)?;
-            }
-            Which::Cmdrun => expand(&context, &mut book, &View::new(project, machine, None)?, verbs)?,
-        }
-        serde_json::to_writer(io::stdout(), &book)?;
+        serde_json::to_writer(io::stdout(), &preprocessor.run(&context, book)?)?;
         Ok(())
+    }
+}
+
+/// What every preprocessor is told: the checkout, the settings, and whose numbers are shown.
+fn asked(context: &PreprocessorContext) -> Result<(Project, Settings, Machine)> {
+    env::set_current_dir(&context.root)?;
+    let project = Project::find()?;
+    let settings: Settings = context
+        .config
+        .get("preprocessor.measure")
+        .context("in [preprocessor.measure] of book.toml")?
+        .context("book.toml has no [preprocessor.measure]")?;
+    // A machine that does not exist is said before anything is measured.
+    let machine = project.machine(&settings.show).context("show, in [preprocessor.measure]")?;
+    Ok((project, settings, machine))
+}
+
+/// Measures what is stale, and leaves the book as it is.
+struct Measuring<'a> {
+    verbs: &'a Verbs,
+}
+
+impl Preprocessor for Measuring<'_> {
+    fn name(&self) -> &str {
+        "measure"
+    }
+
+    fn run(&self, context: &PreprocessorContext, book: Book) -> Result<Book> {
+        let (project, settings, machine) = asked(context)?;
+        downloads::forget_others(&project, &machine)?;
+        measure(&project, &settings, self.verbs)?;
+        Ok(book)
+    }
+
+    fn supports_renderer(&self, renderer: &str) -> Result<bool> {
+        Ok(renderer == "html")
+    }
+}
+
+/// Puts what directives print into the book.
+struct Printing<'a> {
+    verbs: &'a Verbs,
+}
+
+impl Preprocessor for Printing<'_> {
+    fn name(&self) -> &str {
+        "cmdrun"
+    }
+
+    fn run(&self, context: &PreprocessorContext, mut book: Book) -> Result<Book> {
+        let (project, _, machine) = asked(context)?;
+        expand(context, &mut book, &View::new(project, machine, None)?, self.verbs)?;
+        Ok(book)
+    }
+
+    fn supports_renderer(&self, renderer: &str) -> Result<bool> {
+        Ok(renderer == "html")
     }
 }
 

@@ -1,5 +1,6 @@
 //! How it is seen: sessions, processes, building and linking, what runs beside, and what counts.
 
+pub mod bound;
 pub mod core_to_core;
 pub mod counted;
 mod ended;

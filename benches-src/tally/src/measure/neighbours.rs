@@ -4,13 +4,13 @@
 use std::convert::Infallible;
 use std::hint::{black_box, spin_loop};
 use std::io::{BufRead, BufReader, Write, stdout};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
-use anyhow::{Context, Result, ensure};
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use anyhow::{Context, Result};
 
+use super::bound::bound;
+use super::counted;
 use crate::book::neighbour::Kind;
 use crate::measure::core_to_core::{APART_NS, allowed_cpus, line_ns, stay_on};
 use crate::record::processors;
@@ -22,7 +22,10 @@ pub struct Neighbours {
     sharing: Option<(usize, usize)>,
 }
 
-/// What a neighbour says once it has its CPU, its class and its memory.
+/// What starts a process that gives way to every other.
+const GIVES_WAY: &str = "chrt";
+
+/// What a neighbour says once it has its CPU and its memory.
 const READY: &str = "ready";
 
 impl Neighbours {
@@ -39,11 +42,15 @@ impl Neighbours {
         if let Err(reason) = share_a_cache(sharing)? {
             return Ok(Err(reason));
         }
+        if counted::find(GIVES_WAY).is_none() {
+            return Ok(Err(format!("{GIVES_WAY} is not installed; on Debian: apt-get install util-linux")));
+        }
         let mut neighbours = Self { processes: Vec::new(), sharing };
         for arguments in commands {
-            let mut command = Command::new(tally);
-            command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-            die_with_this_process(&mut command);
+            // In the class SCHED_IDLE it takes only time that nobody else wants. Neither that nor a CPU of its own needs root.
+            let mut command = bound(tally, GIVES_WAY);
+            command.args(["--idle", "0"]).arg(tally).args(arguments);
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
             let child = command.spawn().with_context(|| format!("cannot start {}", tally.display()))?;
             neighbours.processes.push(child);
         }
@@ -104,7 +111,7 @@ const NOT_SHARED: &str = "the host ran the two CPUs on cores that share no cache
 
 /// What a spinner does, for ever.
 pub fn spin(cpu: usize) -> Result<Infallible> {
-    begin(give_way(cpu))?;
+    begin(keep_to(cpu))?;
     loop {
         spin_loop();
     }
@@ -112,7 +119,7 @@ pub fn spin(cpu: usize) -> Result<Infallible> {
 
 /// What a streamer does, for ever.
 pub fn stream(cpu: usize, bytes: usize) -> Result<Infallible> {
-    let memory = begin(give_way(cpu).and_then(|()| written(bytes)))?;
+    let memory = begin(keep_to(cpu).and_then(|()| written(bytes)))?;
     loop {
         black_box(memory.iter().step_by(LINE_BYTES / size_of::<u64>()).fold(0, |all, word| all ^ word));
     }
@@ -130,6 +137,11 @@ fn written(bytes: usize) -> Result<Vec<u64>> {
     Ok(memory)
 }
 
+/// Stays on one CPU.
+fn keep_to(cpu: usize) -> Result<()> {
+    stay_on(cpu).with_context(|| format!("a process cannot be pinned to CPU {cpu}"))
+}
+
 /// Says that all is ready, or why it is not.
 fn begin<T>(prepared: Result<T>) -> Result<T> {
     let said = prepared.as_ref().map_or_else(|error| format!("{error:#}"), |_| READY.to_owned());
@@ -137,31 +149,6 @@ fn begin<T>(prepared: Result<T>) -> Result<T> {
     writeln!(stdout, "{said}")?;
     stdout.flush()?;
     prepared
-}
-
-/// Stays on one CPU and takes only time that nobody else wants there. Neither needs root.
-fn give_way(cpu: usize) -> Result<()> {
-    stay_on(cpu).with_context(|| format!("a process cannot be pinned to CPU {cpu}"))?;
-    let parameters = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the call reads the parameters, which live until it returns, and changes the class of this thread alone.
-    let status = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameters) };
-    let refused = || std::io::Error::last_os_error();
-    ensure!(status == 0, "the scheduling class SCHED_IDLE cannot be set: {}", refused());
-    Ok(())
-}
-
-/// What this command starts is killed when this process ends, however it ends.
-pub fn die_with_this_process(command: &mut Command) {
-    let this = Pid::from_raw(std::process::id().cast_signed());
-    // SAFETY: the closure runs between fork and exec in the child and makes two system calls, which touch no memory and
-    // take no lock.
-    unsafe {
-        command.pre_exec(move || {
-            set_parent_process_death_signal(Some(Signal::KILL))?;
-            // Where this process ended before the signal was asked for, it will never come.
-            if getppid() == this { Ok(()) } else { Err(std::io::ErrorKind::NotFound.into()) }
-        });
-    }
 }
 
 #[cfg(test)]

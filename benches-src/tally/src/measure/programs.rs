@@ -16,8 +16,9 @@ use anyhow::{Context, Result, bail, ensure};
 use tar::Archive;
 use tempfile::TempDir;
 
+use super::bound::{bound, own_executable};
+use super::counted;
 use crate::book::experiment::Experiment;
-use crate::measure::neighbours::die_with_this_process;
 use crate::project::Project;
 use crate::record::sources::hash_file;
 use crate::say;
@@ -49,9 +50,7 @@ pub fn build_to_measure(project: &Project) -> Result<PathBuf> {
 
 /// Builds all programs as they are; where they lie.
 fn build(project: &Project) -> Result<PathBuf> {
-    let mut build = cargo(project);
-    die_with_this_process(build.arg("--bins"));
-    let status = build.status().context(NO_CARGO)?;
+    let status = cargo(project)?.arg("--bins").status().context(NO_CARGO)?;
     ensure!(
         status.success(),
         "the programs cannot be built; see cargo's message above{}",
@@ -91,8 +90,9 @@ pub fn full_disk(folder: &Path) -> String {
 const NO_CARGO: &str = "cannot start cargo; is Rust installed? See README.md";
 
 /// All programs together, never one alone, so that their dependencies have the same features each time.
-fn cargo(project: &Project) -> Command {
-    let mut cargo = Command::new("cargo");
+fn cargo(project: &Project) -> Result<Command> {
+    ensure!(counted::find("cargo").is_some(), NO_CARGO);
+    let mut cargo = bound(&own_executable()?, "cargo");
     cargo.args(["build", "--release", "--locked", "--workspace", "--manifest-path"]);
     cargo.arg(project.benches().join("Cargo.toml")).arg("--target-dir").arg(project.target());
     cargo.current_dir(project.root());
@@ -101,7 +101,7 @@ fn cargo(project: &Project) -> Command {
             cargo.env_remove(name);
         }
     }
-    cargo
+    Ok(cargo)
 }
 
 /// Whether a variable of the environment must not reach cargo.
@@ -298,9 +298,8 @@ fn linker(project: &Project) -> Result<PathBuf> {
 fn collect(project: &Project, program: &str, folder: &Path) -> Result<bool> {
     let archive = folder.join(INPUTS).with_extension("tar");
     forget_linked(project, program)?;
-    let mut cargo = cargo(project);
-    die_with_this_process(cargo.args(["--quiet", "--bin", program]).env("LLD_REPRODUCE", &archive));
-    let status = cargo.status().context(NO_CARGO)?;
+    let mut cargo = cargo(project)?;
+    let status = cargo.args(["--quiet", "--bin", program]).env("LLD_REPRODUCE", &archive).status().context(NO_CARGO)?;
     ensure!(
         status.success(),
         "{program} cannot be linked once more; see cargo's message above{}",

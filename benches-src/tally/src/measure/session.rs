@@ -21,8 +21,9 @@ use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::neighbour::Kind;
 use crate::book::plan::Plan;
+use crate::measure::bound::bound;
 use crate::measure::core_to_core;
-use crate::measure::neighbours::{Neighbours, die_with_this_process};
+use crate::measure::neighbours::Neighbours;
 use crate::measure::programs::LinkOrders;
 use crate::project::Project;
 use crate::record::machine::State;
@@ -287,7 +288,8 @@ impl Session<'_> {
 
     /// Starts a program and waits for it, or for its time to run out.
     fn start(&self, program: &Path, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended<'_>> {
-        let mut command = Command::new(program);
+        ensure!(program.is_file(), "cannot start {}: it is not there", program.display());
+        let mut command = bound(&self.tally, program);
         command.args(cell.arguments()).args(flags);
         self.wait(command, cell, environment_bytes, Child::kill)
     }
@@ -313,7 +315,6 @@ impl Session<'_> {
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(errors.try_clone()?);
-        die_with_this_process(&mut command);
         let started = command.spawn();
         let mut child = started.with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let limit = Duration::from_secs(self.experiment.limit_seconds);

@@ -3,12 +3,12 @@
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use observation::Observation;
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::bound::bound;
 use super::counted::{self, Counted};
 use super::ended::Ended;
 use super::session::{NO_ROOM, Outcome, Session};
@@ -65,7 +65,7 @@ impl Session<'_> {
         environment_bytes: usize,
     ) -> Result<(Ended<'_>, String)> {
         let summary = tempfile::NamedTempFile::new_in(self.project.temporary()).context(NO_ROOM)?;
-        let mut command = Command::new(tool);
+        let mut command = bound(&self.tally, tool);
         command
             .args(counted::arguments(count, summary.path()))
             .arg(self.programs.join(&cell.program))

@@ -12,7 +12,8 @@ use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::measure::neighbours::die_with_this_process;
+use crate::measure::bound::{bound, own_executable};
+use crate::measure::counted;
 use crate::print::downloads;
 use crate::print::view::View;
 use crate::project::Project;
@@ -169,10 +170,10 @@ struct Node {
 impl Node {
     fn start(folder: &Path) -> Result<Self> {
         let errors = tempfile::tempfile().context("no temporary file can be made; is the disk full?")?;
-        let mut node = Command::new("node");
+        ensure!(counted::find("node").is_some(), NO_NODE);
+        let mut node = bound(&own_executable()?, "node");
         node.arg("draw.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         node.stderr(errors.try_clone()?);
-        die_with_this_process(&mut node);
         let mut child = node.spawn().context(NO_NODE)?;
         let (requests, answers) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
         Ok(Self { child, requests, answers: BufReader::new(answers), errors })

@@ -1,11 +1,10 @@
 //! What is known about the machine: an allow-list of facts. Never a host name, user, path, address, serial number or machine id.
 
 use std::collections::BTreeMap;
-#[cfg(target_env = "gnu")]
-use std::ffi::CStr;
 use std::fs;
 use std::io::Read;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
@@ -121,7 +120,7 @@ impl Facts {
         facts
     }
 
-    /// Reads only what tells machines apart; starts no process.
+    /// Reads only what tells machines apart.
     pub fn read_identity() -> Self {
         let known = FACTS.iter().filter(|fact| fact.identity);
         let known = known.filter_map(|fact| Some((fact.name.to_owned(), (fact.read)()?)));
@@ -350,17 +349,10 @@ fn limits() -> Option<String> {
     Some(format!("{files}, {processes}, {}", if stack == "unlimited" { stack } else { stack + " bytes" }))
 }
 
-/// As `getconf GNU_LIBC_VERSION` says it. Programs start on the one that this process runs on.
-#[cfg(target_env = "gnu")]
+/// Programs start on the C library that this says. A system with another than glibc knows nothing of that name.
 fn c_library() -> Option<String> {
-    // SAFETY: it may be called at any time, and points at a string of the library's own that ends in a null byte and never changes.
-    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
-    Some(format!("glibc {}", version.to_str().ok()?))
-}
-
-#[cfg(not(target_env = "gnu"))]
-fn c_library() -> Option<String> {
-    None
+    static KNOWN: OnceLock<Option<String>> = OnceLock::new();
+    KNOWN.get_or_init(|| command("getconf", &["GNU_LIBC_VERSION"])).clone()
 }
 
 fn command(program: &str, arguments: &[&str]) -> Option<String> {

@@ -63,14 +63,6 @@ fn every_fact_is_known_or_says_why_not() {
 }
 
 #[test]
-#[cfg(target_env = "gnu")]
-fn the_c_library_is_the_one_that_the_system_names() {
-    if let Some(version) = command("getconf", &["GNU_LIBC_VERSION"]) {
-        assert_eq!(c_library(), Some(version));
-    }
-}
-
-#[test]
 fn data_caches_are_read_from_their_description() {
     let text = "L1 data 32K, shared by 1; L1 instruction 32K, shared by 1; L2 unified 1024K, shared by 1; L3 unified 32M, shared by 2";
     let facts = Facts { known: BTreeMap::from([("caches of CPU 0".to_owned(), text.to_owned())]), ..Facts::default() };

@@ -1,0 +1,36 @@
+//! Processes that end with the one that started them, however that ends: who kills a build wants nothing of it left running.
+
+use std::convert::Infallible;
+use std::env;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, id};
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
+/// The verb by which tally becomes another program.
+const BECOME: &str = "become";
+
+/// A command for a program, to which its arguments are still to be added. tally is started, has the kernel end it with this process, and then
+/// becomes the program: the same process, which keeps that.
+pub fn bound(tally: &Path, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(tally);
+    command.args([BECOME, &id().to_string()]).arg(program);
+    command
+}
+
+/// tally's own executable.
+pub fn own_executable() -> io::Result<PathBuf> {
+    env::current_exe()
+}
+
+/// Becomes a program that ends when this process ends, which is the parent now.
+pub fn become_bound(parent: u32, program: &OsStr, arguments: &[std::ffi::OsString]) -> Result<Infallible> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // Where the parent ended before the signal was asked for, it will never come.
+    ensure!(getppid() == Pid::from_raw(parent.cast_signed()), "the process that was to be waited for has ended");
+    Err(Command::new(program).args(arguments).exec()).with_context(|| format!("cannot start {}", program.display()))
+}
