@@ -63,7 +63,8 @@ pub enum Verb {
     Stream(stream::Stream),
 }
 
-const ONLY_PRINTS: &str = "a directive only prints";
+/// What is said of a verb that does something else.
+pub const ONLY_PRINTS: &str = "a directive only prints";
 
 impl Verb {
     /// What it prints; nothing of a verb that does something else.
@@ -111,6 +112,7 @@ impl CommandLine {
             Verb::Measure(_)
             | Verb::Export(_)
             | Verb::Preprocess(_)
+            | Verb::Become(_)
             | Verb::Spin(_)
             | Verb::Stream(_)
             | Verb::Check(_) => {
@@ -135,7 +137,7 @@ impl CommandLine {
                     },
                 });
             }
-            Verb::Become(verb) => return verb.run(),
+            Verb::Become(verb) => verb.run(),
             Verb::Spin(verb) => return verb.run(),
             Verb::Stream(verb) => return verb.run(),
             _ => {}

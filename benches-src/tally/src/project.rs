@@ -48,6 +48,11 @@ impl Project {
         self.benches().join(chapter).join("quantities.toml")
     }
 
+    /// What a chapter knows about the limits of a machine.
+    pub fn limits(&self, chapter: &str) -> PathBuf {
+        self.benches().join(chapter).join("limits.toml")
+    }
+
     /// What the front page says.
     pub fn front(&self) -> PathBuf {
         self.benches().join("takeaways.toml")
@@ -71,8 +76,10 @@ impl Project {
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let book: toml::Table = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
         let cmdrun = book.get("preprocessor").and_then(|all| all.get("cmdrun")).cloned();
-        let cmdrun: Option<Cmdrun> =
-            cmdrun.map(toml::Value::try_into).transpose().context("in [preprocessor.cmdrun]")?;
+        let cmdrun: Option<Cmdrun> = cmdrun
+            .map(toml::Value::try_into)
+            .transpose()
+            .with_context(|| format!("in {}, [preprocessor.cmdrun]", path.display()))?;
         Ok(cmdrun.unwrap_or_default().commands)
     }
 

@@ -5,14 +5,11 @@
 pub struct Estimate {
     /// The median over the rounds.
     pub median: f64,
-    /// The interval's ends, or none where there are fewer than [`FEWEST_ROUNDS`] rounds.
+    /// The interval's ends, or none where there are fewer than six rounds: the range of five covers the median with probability 0.94 only.
     pub interval: Option<(f64, f64)>,
     /// How many rounds it stands on.
     pub rounds: usize,
 }
-
-/// Five values give no distribution-free 95 % interval for a median: the range of five covers it with probability 0.94 only.
-pub const FEWEST_ROUNDS: usize = 6;
 
 /// The middle value, or the mean of the two middle ones. `None` for no values.
 pub fn median(values: &[f64]) -> Option<f64> {

@@ -524,6 +524,7 @@ fn contradictions() -> Vec<Case> {
             "\"measures\":{\"held\":{\"unit\":\"1\",\"values\":[1.0,2.0,3.0]},\"heap_bytes\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}",
             &["2 values for 3 counts"],
         ),
+        changed("a round that no session comes to", "\"round\":1,", "\"round\":4294967295,", &["round 4294967295"]),
         changed("a round that is there twice", "\"round\":1,\"cell\":0", "\"round\":0,\"cell\":0", &["a second run"]),
         changed(
             "a column that is shorter than the others",

@@ -35,6 +35,7 @@ quick = { placement = ["free"], push = [true] }
 /// A machine with groups of the second version, on which a group two levels up is the first limit of threads.
 fn with_limits() -> Fake {
     let fake = Fake::with_plan(LIMITS);
+    fake.write("benches-src/chapter/limits.toml", include_str!("../../limits/limits.toml"));
     fake.write("benches-src/chapter/src/bin/machine-limits.rs", "//! One operation: one reading.\n");
     let plain = [
         ("pid_max", 32768),

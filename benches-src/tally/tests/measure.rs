@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -91,6 +92,11 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
             "echo '{\"program\":\"chapter/other\",\"parameters\":{},\"placement\":\"free\"}'",
             "reported on chapter/other",
         ),
+        // What the record would be refused for is a failure of this process, and not the end of the session.
+        (
+            "echo '{\"program\":\"chapter/slow\",\"parameters\":{\"size\":3},\"placement\":\"free\",\"measures\":{\"x\":{\"unit\":\"B\",\"values\":[-1]}}}'",
+            "reported what cannot be: the measure x: -1 B, below 0",
+        ),
     ] {
         // Two seconds for every run that hangs: one round is enough to see it.
         let _ = std::fs::remove_file(fake.path("data/local/chapter/pair.jsonl"));
@@ -108,6 +114,28 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
         let page = fake.print(&["table", "pair", "--form", "page"]);
         assert!(page.contains("class=\"missing\"") && page.contains("1.00"), "{page}");
     }
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_no_failure_of_its_own() {
+    let fake = Fake::new();
+    std::fs::set_permissions(fake.path("programs/slow"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    let said = fail(fake.measure(&[]));
+    assert!(said.contains("cannot start") && said.contains("programs/slow: Permission denied"), "{said}");
+    assert!(!fake.path("data/local/chapter/pair.jsonl").exists());
+}
+
+#[test]
+fn a_build_may_put_another_tally_in_its_place_while_it_measures() {
+    let fake = Fake::new();
+    std::fs::copy(env!("CARGO_BIN_EXE_tally"), fake.path("own-tally")).unwrap();
+    fake.program("fast", &format!("rm -f {}; {}", fake.path("own-tally").display(), observation("fast", 1000)));
+    let mut command = Command::new(fake.path("own-tally"));
+    command.args(["measure", "--programs", "programs"]).current_dir(fake.root());
+    command.env("TMPDIR", fake.root()).env("TALLY_TEST_LOCK", fake.root());
+    succeed(command);
+    assert!(!fake.path("own-tally").exists());
+    assert_eq!(fake.record().lines().count(), 1 + 6 * 3 + 1);
 }
 
 #[test]

@@ -22,12 +22,12 @@ fn plan_with_streamer() -> String {
     plan().replace("\"none\", \"spinners\"", "\"none\", \"streamer\"")
 }
 
-/// Reports how many of its siblings are spinners of the class SCHED_IDLE (5), each on one CPU; and takes longer without any.
+/// Reports how many of its siblings are spinners (tally by the name under which it runs) of the class SCHED_IDLE (5), each on one CPU; and takes longer without any.
 const LOOKS_AROUND: &str = r#"
 spinners=0
 for process in /proc/[0-9]*; do
     grep -qs "^PPid:[[:space:]]*$PPID\$" $process/status || continue
-    tr '\0' ' ' <$process/cmdline | grep -q 'tally spin [0-9]* $' || continue
+    tr '\0' ' ' <$process/cmdline | grep -q 'exe spin [0-9]* $' || continue
     [ "$(cut -d ' ' -f 41 $process/stat)" = 5 ] || continue
     grep -q '^Cpus_allowed_list:[[:space:]]*[0-9]*$' $process/status && spinners=$((spinners+1))
 done
@@ -56,7 +56,7 @@ fn one_spins_on_every_cpu_while_the_cell_runs_and_at_no_other_time() {
 #[test]
 fn one_streams_on_another_core_while_the_cell_runs_or_the_reason_is_recorded() {
     let fake = Fake::with_plan(&plan_with_streamer());
-    fake.program("slow", &LOOKS_AROUND.replace("tally spin [0-9]* ", "tally stream [1-9][0-9]* [1-9][0-9]* "));
+    fake.program("slow", &LOOKS_AROUND.replace("exe spin [0-9]* ", "exe stream [1-9][0-9]* [1-9][0-9]* "));
     succeed(fake.measure(&[]));
     assert_eq!(json(&fake, "slow[free].spinners")["median"], 0.0, "without a condition, the cell without any");
     let beside = json(&fake, "slow[free, streamer].spinners");
@@ -104,8 +104,7 @@ fn spinners_end_with_what_they_were_started_for() {
         let mut tally = fake.measure(&[]).spawn().unwrap();
         let tally_id = tally.id().to_string();
         let spinners = || {
-            let found =
-                std::process::Command::new("pgrep").args(["-P", &tally_id, "-f", "tally spin"]).output().unwrap();
+            let found = std::process::Command::new("pgrep").args(["-P", &tally_id, "-f", "exe spin"]).output().unwrap();
             String::from_utf8(found.stdout).unwrap()
         };
         let mut running = String::new();

@@ -8,11 +8,13 @@ const QUANTITIES: &str = r#"
 [[quantity]]
 name = "slow-over-fast"
 experiment = "pair"
+unit = "ratio"
 formula = "slow[free] / fast-step"
 
 [[quantity]]
 name = "fast-step"
 experiment = "pair"
+unit = "ns"
 formula = "fast[free]"
 "#;
 
@@ -75,10 +77,11 @@ fn names_that_mean_two_things_or_themselves_are_found() {
             "stands in its own formula",
         ),
         (
-            QUANTITIES.replace("experiment = \"pair\"\nformula = \"fast", "experiment = \"other\"\nformula = \"fast"),
+            QUANTITIES.replace("experiment = \"pair\"\nunit = \"ns", "experiment = \"other\"\nunit = \"ns"),
             "several sessions, other and pair",
         ),
-        (QUANTITIES.replace("\"pair\"\nformula = \"slow", "\"pear\"\nformula = \"slow"), "pear"),
+        (QUANTITIES.replace("\"pair\"\nunit = \"ratio", "\"pear\"\nunit = \"ratio"), "pear"),
+        (QUANTITIES.replace("unit = \"ns\"", "unit = \"hours\""), "unknown variant `hours`"),
         (
             QUANTITIES.replace("fast[free]\"", "fast[moon]\""),
             "there is no cell fast[moon]; there are: fast[size=3, free]",
@@ -90,6 +93,19 @@ fn names_that_mean_two_things_or_themselves_are_found() {
         let said = fail(fake(&quantities).tally(&["check"]));
         assert!(said.contains(reason), "{reason}: {said}");
     }
+}
+
+#[test]
+fn a_name_that_comes_to_another_unit_than_its_own_is_never_printed() {
+    let fake = fake(&QUANTITIES.replace("unit = \"ns\"", "unit = \"B\""));
+    succeed(fake.measure(&[]));
+    for arguments in [["value", "fast-step"], ["value", "slow-over-fast"]] {
+        let said = fail(fake.tally(&arguments));
+        assert!(said.contains("fast[free] is said to be in B, and comes to ns"), "{said}");
+    }
+    succeed(fake.tally(&["export", "there"]));
+    let said = fail(fake.tally(&["check"]));
+    assert!(said.contains("data/machines/there/chapter/pair.jsonl: quantity fast-step: fast[free] is said"), "{said}");
 }
 
 #[test]

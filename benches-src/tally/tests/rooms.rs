@@ -1,5 +1,5 @@
-//! tally's rooms, and the arrows between them: each knows those before it and none after it, so that no two know each other. A file is short
-//! enough to be read at a sitting, and the only unsafe code is what no safe call does.
+//! tally's rooms, and the arrows between them: each knows those before it and none after it, so that no two know each other. And a file is short
+//! enough to be read at a sitting.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -58,8 +58,7 @@ use = "either"
 say = "no sure factor of two"
 "#;
 
-const QUANTITIES: &str =
-    "[[quantity]]\nname = \"slow-over-fast\"\nexperiment = \"pair\"\nformula = \"slow[free] / fast[free]\"\n";
+const QUANTITIES: &str = "[[quantity]]\nname = \"slow-over-fast\"\nexperiment = \"pair\"\nunit = \"ratio\"\nformula = \"slow[free] / fast[free]\"\n";
 
 fn fake() -> Fake {
     let fake = Fake::new();

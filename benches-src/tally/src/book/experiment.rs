@@ -58,6 +58,9 @@ pub struct Experiment {
     /// Laps that every process times one by one, where their distribution is the point.
     #[serde(default)]
     pub histogram_laps: Option<u64>,
+    /// How much each of those touches whose number its sweep varies, in bytes: the figure marks how many fill a cache.
+    #[serde(default)]
+    pub each_touches_bytes: Option<f64>,
     /// The takeaway under each of its figures, by shape, with quantities in braces.
     #[serde(default)]
     pub captions: BTreeMap<String, String>,

@@ -18,6 +18,7 @@ use anyhow::{Result, bail, ensure};
 
 use crate::book::count::Count;
 use crate::book::measure::ELAPSED;
+use crate::book::unit::Unit;
 
 /// Arithmetic on cells and numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +29,8 @@ pub enum Expression {
     Leaf(Selector),
     /// Two of them, combined.
     Binary(Box<Expression>, Operator, Box<Expression>),
+    /// What a name stands for, which says its unit.
+    In(Unit, Box<Expression>),
 }
 
 /// So many signs and brackets an expression may have. The longest of this book has fewer than 40.
@@ -103,6 +106,7 @@ impl Expression {
             Expression::Number(_) => Vec::new(),
             Expression::Leaf(selector) => vec![selector],
             Expression::Binary(a, _, b) => [a.leaves(), b.leaves()].concat(),
+            Expression::In(_, formula) => formula.leaves(),
         }
     }
 
@@ -116,6 +120,7 @@ impl Expression {
             Expression::Binary(a, operator, b) => {
                 Self::binary(a.with_placement(placement), operator, b.with_placement(placement))
             }
+            Expression::In(unit, formula) => Expression::In(unit, Box::new(formula.with_placement(placement))),
             unchanged => unchanged,
         }
     }
@@ -174,6 +179,7 @@ impl fmt::Display for Expression {
             Expression::Number(number) => write!(f, "{number}"),
             Expression::Leaf(selector) => write!(f, "{selector}"),
             Expression::Binary(a, operator, b) => write!(f, "({a} {} {b})", operator.sign()),
+            Expression::In(_, formula) => write!(f, "{formula}"),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::measure::nearest;
 use crate::book::plan::{Plan, Plans};
+use crate::book::unit::Unit;
 use crate::name;
 use crate::project::Project;
 
@@ -30,6 +31,8 @@ pub struct Named {
     pub name: String,
     /// The experiment whose record it stands on.
     pub experiment: String,
+    /// What it counts: `ns`, `B`, `count` or `ratio`. Its formula has to come to that.
+    pub unit: Unit,
     /// Arithmetic on that experiment's cells, and on other quantities of it.
     pub formula: String,
 }
@@ -141,7 +144,7 @@ impl Plans {
                     let formula = Expression::parse(&named.formula).with_context(|| format!("in {}", named.name))?;
                     let spelled = self.spelled_out(formula, within, experiments)?;
                     within.pop();
-                    spelled
+                    Expression::In(named.unit, Box::new(spelled))
                 }
             },
             Expression::Binary(a, operator, b) => Expression::binary(

@@ -1,18 +1,44 @@
 //! What numbers count, and what comes of two of them.
 
+use std::fmt;
+
+use serde::Deserialize;
+
 use crate::book::expression::Operator;
 
 /// What a number counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Nanoseconds per operation.
+    #[serde(rename = "ns")]
     Nanoseconds,
     /// Bytes per operation.
+    #[serde(rename = "B")]
     Bytes,
     /// A count per operation.
     Count,
     /// One quantity over another of the same unit.
     Ratio,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unit::Nanoseconds => "ns",
+            Unit::Bytes => "B",
+            Unit::Count => "count",
+            Unit::Ratio => "ratio",
+        })
+    }
+}
+
+impl Unit {
+    /// Whether numbers of these units may be compared. Counts and ratios are both plain numbers.
+    pub fn is_like(self, other: Self) -> bool {
+        let is_plain = |unit| matches!(unit, Unit::Count | Unit::Ratio);
+        self == other || is_plain(self) && is_plain(other)
+    }
 }
 
 /// The unit of two combined; none where they do not fit.

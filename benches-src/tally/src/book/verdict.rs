@@ -26,4 +26,21 @@ impl Verdict {
             Verdict::NotMeasured => "not measured",
         }
     }
+
+    /// The class of what shows it in a page.
+    pub fn class(self) -> String {
+        self.words().replace(' ', "-")
+    }
+
+    /// As a sentence says it of so many claims.
+    pub fn said_of(self, claims: usize) -> &'static str {
+        let (one, several) = match self {
+            Verdict::Holds => ("holds", "hold"),
+            Verdict::Shifted => ("has another figure", "have another figure"),
+            Verdict::Inconclusive => ("is undecided", "are undecided"),
+            Verdict::DoesNotHold => ("does not hold", "do not hold"),
+            Verdict::NotMeasured => ("is not measured", "are not measured"),
+        };
+        if claims == 1 { one } else { several }
+    }
 }

@@ -1,11 +1,12 @@
 //! `tally become`: becomes another program, which ends with the process that started this one.
 
 use std::ffi::OsString;
+use std::process::exit;
 
-use anyhow::Result;
 use clap::Args;
 
-use crate::measure::bound::become_bound;
+use crate::measure::bound::{CANNOT_START, become_bound};
+use crate::say;
 
 /// Become a program that ends with its parent
 #[derive(Args)]
@@ -20,8 +21,11 @@ pub struct Become {
 }
 
 impl Become {
-    /// Becomes it.
-    pub fn run(&self) -> Result<()> {
-        match become_bound(self.parent, &self.program, &self.arguments)? {}
+    /// Becomes it, or ends with a status that says that it cannot.
+    pub fn run(&self) -> ! {
+        match become_bound(self.parent, &self.program, &self.arguments) {
+            Err(error) => say!("tally: {error:#}"),
+        }
+        exit(CANNOT_START)
     }
 }

@@ -85,7 +85,11 @@ impl Calculator {
         for (name, _) in &given {
             let is_known = data.settings.iter().any(|setting| setting.name == *name)
                 || data.inputs.iter().any(|input| input.name == *name);
-            ensure!(is_known, "benches-src/does-it-matter/calculator.toml has no setting {name:?}, which a flag sets");
+            ensure!(
+                is_known,
+                "benches-src/{}/calculator.toml has no setting {name:?}, which a flag sets",
+                data.chapter
+            );
         }
         let mut case = data.cases.first().context("the calculator has no case")?.clone();
         case.name = "Your service".to_owned();

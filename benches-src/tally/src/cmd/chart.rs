@@ -8,7 +8,7 @@ use crate::book::plan::Plan;
 use crate::cmd::table;
 use crate::compute::quantity::Missing;
 use crate::print::charts::{self, Packages, Request};
-use crate::print::downloads::{self, SmallPrint};
+use crate::print::downloads::SmallPrint;
 use crate::print::escape::identifier;
 use crate::print::points::{Points, Source};
 use crate::print::render::{self, Form};
@@ -16,7 +16,6 @@ use crate::print::rows::Row;
 use crate::print::view::View;
 use crate::record::Record;
 use crate::record::sources::Freshness;
-use crate::say;
 
 /// An experiment as a picture
 #[derive(Args)]
@@ -159,17 +158,10 @@ impl Chart {
     ) -> Result<String> {
         let name = self.shape.name();
         let request = self.request(view, plan, experiment, points)?;
-        let pictures = match view.pencil.draw(&view.project, &request, packages(view)) {
-            Ok(drawn) => charts::pictures(&drawn),
-            Err(error) => {
-                say!("tally: warning: {error:#}");
-                render::boxed(&Missing::new("no chart", format!("{error}")))
-            }
-        };
+        let pictures = charts::pictures_or_why(view, &request, packages(view));
         let own = self.own(experiment);
         let path = format!("{}/{}/{own}", view.machine.slug(), plan.chapter);
-        let file =
-            downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))?;
+        let file = charts::write_specification(view, &path, &request)?;
         let live = charts::write_live(view, &path, &own, &request)?;
         let command = format!("cargo tally chart {} {name}", experiment.name);
         let small = SmallPrint {

@@ -17,9 +17,9 @@ use crate::book::expression::Expression;
 use crate::book::plan::Plan;
 use crate::book::published::Figure;
 use crate::cmd::claim::Claim;
-use crate::cmd::limits;
 use crate::cmd::list::operation;
-use crate::command_line::{CommandLine, Verb};
+use crate::cmd::{confirm, limits};
+use crate::command_line::{CommandLine, ONLY_PRINTS, Verb};
 use crate::print::calculator::Calculator;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
@@ -62,7 +62,8 @@ fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let page = fs::read_to_string(view.project.page(&plan.chapter)).unwrap_or_default();
     let folder = view.project.benches().join(&plan.chapter).join("src/bin");
-    let files = fs::read_dir(&folder)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let listed = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let files = listed.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut programs: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect();
     programs.sort();
     let tests = tests_of(&view.project, &plan.chapter);
@@ -244,9 +245,8 @@ fn unused(view: &View) -> Result<Vec<String>> {
         wrong.push(format!("quantity {}: nothing says its name", quantity.name));
     }
     for (plan, claim) in view.plans.claims() {
-        if !pages.contains(&format!("cmdrun tally claim {} -->", claim.id))
-            && !pages.contains("cmdrun tally confirm -->")
-        {
+        let confirms = confirm::is_of_tools(claim) && pages.contains("cmdrun tally confirm -->");
+        if !confirms && !pages.contains(&format!("cmdrun tally claim {} -->", claim.id)) {
             wrong.push(format!("benches-src/{}/plan.toml: no page shows the claim {}", plan.chapter, claim.id));
         }
     }
@@ -299,13 +299,13 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Takeaway(takeaway) => takeaway.ids.iter().try_for_each(|id| view.front.takeaway(id).map(drop)),
         Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
         Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
-        Verb::Limits(_) => limits::experiment(view).map(drop),
+        Verb::Limits(_) => limits::is_known(view),
         Verb::List(list) => match (list.program, list.prediction) {
             (Some(program), _) => view.plans.chapter_of(&program).map(drop),
             (_, Some(experiment)) => view.plans.experiment(&experiment).map(drop),
             (None, None) => Ok(()),
         },
-        _ => bail!("a directive only prints"),
+        _ => bail!(ONLY_PRINTS),
     }
 }
 

@@ -114,10 +114,14 @@ impl<'a> Judged<'a> {
         Ok(notes)
     }
 
+    /// Whether the verdict is that of other listings than those shown.
+    fn is_aged(&self, view: &View) -> Result<bool> {
+        Ok(self.verdict() != Verdict::NotMeasured && !self.stale(view)?.is_empty())
+    }
+
     /// The verdict as pages and terminals say it: that of other listings than those shown says so.
     fn words(&self, view: &View) -> Result<String> {
-        let is_aged = self.verdict() != Verdict::NotMeasured && !self.stale(view)?.is_empty();
-        Ok(self.verdict().words().to_owned() + if is_aged { " (stale)" } else { "" })
+        Ok(self.verdict().words().to_owned() + if self.is_aged(view)? { " (stale)" } else { "" })
     }
 
     /// The concluding sentence. What could not be measured has no conclusion but says why.
@@ -136,7 +140,7 @@ impl<'a> Judged<'a> {
     fn page(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
         let verdict = self.words(view)?;
-        let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", class(self.verdict()), html(&self.claim.id));
+        let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", self.verdict().class(), html(&self.claim.id));
         out += &format!(
             "<p class=\"sentence\"><strong>{}</strong> {} <cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
             html(&self.claim.id),
@@ -170,13 +174,14 @@ impl<'a> Judged<'a> {
     fn in_a_line(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
         let (link, sentence) = (claim_link(self.chapter, self.claim), sentence(self.claim, publication));
-        Ok(format!("{sentence} ({link}) <strong>{}</strong>", self.words(view)?))
+        let stale = if self.is_aged(view)? { ", by programs that have changed since" } else { "" };
+        Ok(format!("<strong>{}</strong> here{stale}: {sentence} ({link})", self.verdict().said_of(1)))
     }
 
     /// Its rows in the ledger, one for each part, which all stand beside its words.
     fn rows(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
-        let (class, parts) = (class(self.verdict()), self.parts.len());
+        let (class, parts) = (self.verdict().class(), self.parts.len());
         let mut out = format!("<tbody class=\"{class}\">\n");
         for (index, part) in self.parts.iter().enumerate() {
             let [mut claim, mut verdict] = [String::new(), String::new()];
@@ -313,7 +318,7 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
     let measured = view.evaluate(plan, experiment, &quantity)?;
     if let Ok(Quantity { unit, .. }) = &measured {
         // A plain number of the plan is in whatever is measured.
-        let are_alike = figure.leaves().is_empty() || are_alike(published_unit, *unit);
+        let are_alike = figure.leaves().is_empty() || published_unit.is_like(*unit);
         ensure!(are_alike, "part {:?}: published as {published_unit:?}, measured as {unit:?}", part.name);
     }
     let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
@@ -332,12 +337,6 @@ fn no_effect_published(view: &View, part: &Part) -> Result<f64> {
     Ok(evaluate_published(&Expression::parse(text)?, &view.published)?.0)
 }
 
-/// Whether numbers of these units may be compared. Counts and ratios are both plain numbers.
-fn are_alike(a: Unit, b: Unit) -> bool {
-    let is_plain = |unit| matches!(unit, Unit::Count | Unit::Ratio);
-    a == b || is_plain(a) && is_plain(b)
-}
-
 /// In quotation marks where it is somebody else's, word for word.
 fn sentence(claim: &PlannedClaim, publication: &Publication) -> String {
     let sentence = html(&claim.sentence);
@@ -353,18 +352,15 @@ fn claim_link(chapter: &Plan, claim: &PlannedClaim) -> String {
     format!("<a href=\"{}.md#{id}\">{id}</a>", chapter.chapter)
 }
 
-fn class(verdict: Verdict) -> String {
-    verdict.words().replace(' ', "-")
-}
-
 /// Whether somebody published it; the others are this book's own predictions.
 pub fn is_published(view: &View, claim: &PlannedClaim) -> Result<bool> {
     Ok(view.published.publication(&claim.source)?.kind == Kind::Published)
 }
 
-/// What the data say about a claim on the machine that is shown.
-pub fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<Verdict> {
-    Ok(Judged::new(view, plan, claim)?.verdict())
+/// What the data say about a claim on the machine that is shown, and whether they are of programs that have changed since.
+pub fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<(Verdict, bool)> {
+    let judged = Judged::new(view, plan, claim)?;
+    Ok((judged.verdict(), judged.is_aged(view)?))
 }
 
 /// The number of a claim, by which it is listed: C2 before C10.

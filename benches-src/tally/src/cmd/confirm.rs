@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::Args;
 
+use crate::book::claim::Claim as PlannedClaim;
 use crate::book::plan::{Plan, Plans};
 use crate::cmd::claim::Claim;
 use crate::cmd::measure::Measure;
@@ -18,6 +19,11 @@ use crate::record::Effort;
 
 /// How experiments begin that tools take part in. They are full only: the tools are not everybody's.
 const EXPERIMENT: &str = "confirm";
+
+/// Whether a claim says what tools are expected to measure.
+pub fn is_of_tools(claim: &PlannedClaim) -> bool {
+    claim.experiment.starts_with(EXPERIMENT)
+}
 
 /// Whether tools that this project did not write agree; at a terminal, measured first
 #[derive(Args)]
@@ -47,7 +53,7 @@ impl Confirm {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let shown = |plan: &&Plan| view.page.as_ref().is_none_or(|page| *page == plan.chapter);
         let claims = view.plans.0.iter().filter(shown).flat_map(|plan| &plan.claims);
-        let claims: Vec<_> = claims.filter(|claim| claim.experiment.starts_with(EXPERIMENT)).collect();
+        let claims: Vec<_> = claims.filter(|claim| is_of_tools(claim)).collect();
         ensure!(!claims.is_empty(), "no plan has a claim about an experiment {EXPERIMENT}");
         claims
             .into_iter()

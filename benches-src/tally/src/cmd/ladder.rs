@@ -16,7 +16,6 @@ use crate::print::takeaways::Rung;
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::record::sources::Freshness;
-use crate::say;
 
 /// A thread's cost over a task's, from holding one to answering a request
 #[derive(Args)]
@@ -60,7 +59,7 @@ impl<'a> Step<'a> {
     }
 
     /// The marks of its row: one for this machine, and one for each other; none where this machine has no number.
-    fn marks(&self) -> Vec<Value> {
+    fn marks(&self, machine: &Machine) -> Vec<Value> {
         let Ok(here) = &self.here else { return Vec::new() };
         let Rung { label, detail, .. } = self.rung;
         let (low, high) = here.estimate.interval.unzip();
@@ -68,7 +67,7 @@ impl<'a> Step<'a> {
         let shown = format::quantity(here);
         let words = |measured: &Measured| measured.as_ref().map_or("–".to_owned(), format::rough);
         let own = json!({
-            "row": format!("{label}, {detail}"), "label": label, "detail": detail, "who": "here", "machine": "this machine",
+            "row": format!("{label}, {detail}"), "label": label, "detail": detail, "who": "here", "machine": machine.name(),
             "equal": 1, "ratio": here.estimate.median, "low": low, "high": high,
             // The larger is who costs more.
             "kind": if here.estimate.median >= 1.0 { "task" } else { "thread" },
@@ -122,29 +121,39 @@ impl Ladder {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let steps = view.front.ladder.iter().map(|rung| Step::of(view, rung)).collect::<Result<Vec<_>>>()?;
         if form != Form::Page {
-            return Ok(steps.iter().flat_map(Step::marks).map(|row| row.to_string() + "\n").collect());
+            return Ok(steps
+                .iter()
+                .flat_map(|step| step.marks(&view.machine))
+                .map(|row| row.to_string() + "\n")
+                .collect());
         }
         let caption = said(view, &view.front.takeaway(&self.caption)?.cases, Form::Page)?.unwrap_or_default();
-        let rows: Vec<Value> = steps.iter().flat_map(Step::marks).collect();
+        let rows: Vec<Value> = steps.iter().flat_map(|step| step.marks(&view.machine)).collect();
         let spoken = said(view, &view.front.takeaway(&self.caption)?.cases, Form::Text)?.unwrap_or_default();
         let request = request(view, &rows, spoken)?;
-        let pictures = match view.pencil.draw(&view.project, &request, charts::Packages::AsTheyAre) {
-            _ if rows.is_empty() => {
-                render::boxed(&Missing::new("no chart", "none of its rows is measured; the table says why"))
-            }
-            Ok(drawn) => charts::pictures(&drawn),
-            Err(error) => {
-                say!("tally: warning: {error:#}");
-                render::boxed(&Missing::new("no chart", format!("{error}")))
-            }
+        let pictures = match rows.is_empty() {
+            true => render::boxed(&Missing::new("no chart", "none of its rows is measured; the table says why")),
+            false => charts::pictures_or_why(view, &request, charts::Packages::AsTheyAre),
+        };
+        let stale = steps.iter().map(|step| Ok((step, render::stale(view, step.ratio.plan, step.ratio.experiment)?)));
+        let stale = stale.collect::<Result<Vec<_>>>()?;
+        let stale = stale.into_iter().filter(|(step, note)| step.here.is_ok() && note.is_some());
+        let stale: Vec<String> = stale.map(|(step, _)| step.rung.label.clone()).collect();
+        let stale = match stale.is_empty() {
+            true => String::new(),
+            false => render::boxed(&Missing::new(
+                "stale",
+                format!("by programs that have changed since: {}", stale.join("; ")),
+            )),
         };
         let path = format!("{}/{NAME}", view.machine.slug());
         let live = charts::write_live(view, &path, NAME, &request)?;
+        let specification = charts::write_specification(view, &path, &request)?;
         Ok(format!(
-            "<figure class=\"figure\" id=\"{NAME}\" data-chart=\"{NAME}\" data-live=\"{live}\">\n{pictures}<figcaption>{caption} \
-             <span class=\"legend\">Bar: {}, its end the 95 % interval. Rings: the other machines that were measured.</span></figcaption>\n{}</figure>\n",
+            "<figure class=\"figure\" id=\"{NAME}\" data-chart=\"{NAME}\" data-live=\"{live}\">\n{stale}{pictures}<figcaption>{caption} \
+             <span class=\"legend\">Bar: {}, its end the 95 % interval. Rings: other machines, where they ran the same programs.</span></figcaption>\n{}</figure>\n",
             html(view.machine.name()),
-            table(view, &steps)?
+            table(view, &steps, &specification)?
         ))
     }
 }
@@ -171,12 +180,13 @@ fn words_of<'a>(row: &'a Value, field: &str) -> &'a str {
 }
 
 /// Every number, one unfolding away, with where it comes from.
-fn table(view: &View, steps: &[Step]) -> Result<String> {
+fn table(view: &View, steps: &[Step], specification: &str) -> Result<String> {
     let rows = steps.iter().map(|step| step.row(view)).collect::<Result<String>>()?;
-    let csv = downloads::write(view, &format!("{}/{NAME}.csv", view.machine.slug()), &csv(steps))?;
+    let csv = downloads::write(view, &format!("{}/{NAME}.csv", view.machine.slug()), &csv(view, steps))?;
     let command = "<code class=\"command\">cargo tally ladder --caption ladder</code>";
-    let small =
-        downloads::small_letters(&[format!("<a href=\"{csv}\" download>data (CSV)</a>"), command.to_owned()], "");
+    let links = [("data (CSV)", csv.as_str()), ("specification", specification)];
+    let links = links.map(|(name, file)| format!("<a href=\"{file}\" download>{name}</a>"));
+    let small = downloads::small_letters(&[&links[..], &[command.to_owned()]].concat(), "");
     Ok(format!(
         "<details>\n<summary>All numbers, and where each comes from</summary>\n{}<table>\n<thead><tr><th scope=\"col\">what</th>\
          <th scope=\"col\">a thread</th><th scope=\"col\">a task</th><th scope=\"col\">thread over task</th>\
@@ -185,11 +195,11 @@ fn table(view: &View, steps: &[Step]) -> Result<String> {
     ))
 }
 
-fn csv(steps: &[Step]) -> String {
+fn csv(view: &View, steps: &[Step]) -> String {
     let heads = ["what", "detail", "machine", "ratio", "ratio_low", "ratio_high"].map(str::to_owned);
     let mut out = downloads::csv_line(heads.into_iter());
     for step in steps {
-        let here = step.here.as_ref().ok().map(|quantity| ("shown".to_owned(), *quantity));
+        let here = step.here.as_ref().ok().map(|quantity| (view.machine.slug().to_owned(), *quantity));
         let others = step.others.iter().map(|(machine, quantity)| (machine.slug().to_owned(), *quantity));
         for (machine, quantity) in here.into_iter().chain(others) {
             let words = [step.rung.label.clone(), step.rung.detail.clone(), machine];

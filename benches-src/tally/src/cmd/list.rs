@@ -227,7 +227,7 @@ fn machines(view: &View, form: Form) -> Result<String> {
                     Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
                     None => None,
                 };
-                let record = kept.as_ref().and_then(|kept| Some(&kept.as_ref().as_ref().ok()?.0));
+                let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| record));
                 page_machine(view, &machine, record, &when(&headers))
             }
             Form::Text => {
@@ -241,15 +241,17 @@ fn machines(view: &View, form: Form) -> Result<String> {
 }
 
 /// The newest record tells what machine it is.
-fn page_machine(view: &View, machine: &Machine, record: Option<&Record>, when: &str) -> String {
+fn page_machine(view: &View, machine: &Machine, record: Option<Result<&Record, &Missing>>, when: &str) -> String {
     let reference = view.reference_mark(machine);
     let mut out = format!(
         "<section class=\"machine\" id=\"machine-{}\">\n<h2>{}{reference}</h2>\n",
         html(machine.slug()),
         html(machine.name())
     );
-    let Some(record) = record else {
-        return out + "<p class=\"missing\">No records yet.</p>\n</section>\n";
+    let record = match record {
+        Some(Ok(record)) => record,
+        Some(Err(missing)) => return out + &render::boxed(missing) + "</section>\n",
+        None => return out + "<p class=\"missing\">No records yet.</p>\n</section>\n",
     };
     let facts = &record.header.machine;
     let mut doubts = facts.doubts();

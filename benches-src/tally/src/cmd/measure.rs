@@ -1,4 +1,4 @@
-//! `tally measure`: decides what is stale, builds, and measures it. The only verb beside `export` that writes below `data/`.
+//! `tally measure`: decides what is stale, builds, and measures it. What other verbs measure, they measure by this one.
 
 use std::env;
 use std::fs::{File, TryLockError};
@@ -14,6 +14,7 @@ use rand::RngExt;
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
+use crate::measure::bound::own_executable;
 use crate::measure::counted;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs::{self, LinkOrders};
@@ -255,7 +256,7 @@ impl Measure {
             project,
             programs: build.programs.clone(),
             link_orders: relinks.then(|| LinkOrders::of(project, &build.programs, experiment)).transpose()?,
-            tally: std::env::current_exe().context("tally cannot find its own executable")?,
+            tally: own_executable(),
             experiment,
             plan,
             path: path.clone(),

@@ -16,46 +16,44 @@ pub struct Score {
     pub predictions: bool,
 }
 
-/// From what holds to what is not known, each as a score says it of one claim and of several.
-const ORDER: [(Verdict, &str, &str); 5] = [
-    (Verdict::Holds, "holds", "hold"),
-    (Verdict::Shifted, "has another figure", "have another figure"),
-    (Verdict::DoesNotHold, "does not hold", "do not hold"),
-    (Verdict::Inconclusive, "is undecided", "are undecided"),
-    (Verdict::NotMeasured, "is not measured", "are not measured"),
-];
+/// From what holds to what is not known.
+const ORDER: [Verdict; 5] =
+    [Verdict::Holds, Verdict::Shifted, Verdict::DoesNotHold, Verdict::Inconclusive, Verdict::NotMeasured];
 
 impl Score {
     /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let mut verdicts = Vec::new();
+        let (mut verdicts, mut stale) = (Vec::new(), 0);
         for (plan, claim) in view.plans.claims() {
             if is_published(view, claim)? != self.predictions {
-                verdicts.push(verdict_of(view, plan, claim)?);
+                let (verdict, is_aged) = verdict_of(view, plan, claim)?;
+                verdicts.push(verdict);
+                stale += usize::from(is_aged);
             }
         }
+        let stale = match stale {
+            0 => String::new(),
+            _ => format!(" ({stale} of them by programs that have changed since)"),
+        };
         let all = verdicts.len();
         let count = |verdict| verdicts.iter().filter(|own| **own == verdict).count();
         let what = if self.predictions { "predictions of this book" } else { "published claims" };
-        let counts = ORDER.map(|(verdict, one, several)| {
-            let count = count(verdict);
-            (verdict, if count == 1 { one } else { several }, count)
-        });
+        let counts = ORDER.map(|verdict| (verdict, verdict.said_of(count(verdict)), count(verdict)));
         let present = || counts.iter().filter(|(.., count)| *count > 0);
         Ok(match form {
             Form::Page => {
                 let part = |(verdict, words, count): &(Verdict, &str, usize)| {
-                    let class = verdict.words().replace(' ', "-");
+                    let class = verdict.class();
                     format!(
                         "<li class=\"{class}\" style=\"flex-grow: {count}\"><strong>{count}</strong> {words}</li>\n"
                     )
                 };
                 let parts: String = present().map(part).collect();
-                format!("<p>{all} {what}, checked here:</p>\n<ul class=\"score\">\n{parts}</ul>\n")
+                format!("<p>{all} {what}{stale}:</p>\n<ul class=\"score\">\n{parts}</ul>\n")
             }
             Form::Text => {
                 let parts: Vec<String> = present().map(|(_, words, count)| format!("{count} {words}")).collect();
-                format!("{all} {what}: {}\n", parts.join(", "))
+                format!("{all} {what}{stale}: {}\n", parts.join(", "))
             }
             Form::Json => {
                 let counts: serde_json::Map<_, _> =

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use observation::Observation;
 
 use super::series::{nanoseconds_per_operation, per_round};
@@ -173,7 +173,7 @@ impl Record {
                 Err(missing) => Err(missing),
                 Ok((a, b)) => {
                     let Some(unit) = unit_of(a.unit, *operator, b.unit) else {
-                        bail!("{expression} has no unit: {:?} {operator:?} {:?}", a.unit, b.unit);
+                        bail!("{expression} has no unit: {} {} {}", a.unit, operator.sign(), b.unit);
                     };
                     let values = combine(&a.values, &b.values, |a, b| operator.apply(a, b));
                     let floor = match operator {
@@ -186,6 +186,13 @@ impl Record {
                     Ok(Series { unit, values, floor })
                 }
             },
+            Expression::In(unit, formula) => {
+                let series = self.series(formula, rounds)?;
+                if let Ok(own) = &series {
+                    ensure!(own.unit == *unit, "{formula} is said to be in {unit}, and comes to {}", own.unit);
+                }
+                series
+            }
         })
     }
 
@@ -263,6 +270,7 @@ pub fn evaluate_published(expression: &Expression, published: &Published) -> Res
             let unit = unit_of(a_unit, *operator, b_unit).unwrap_or(a_unit);
             (operator.apply(a, b), unit)
         }
+        Expression::In(_, formula) => evaluate_published(formula, published)?,
     })
 }
 

@@ -140,7 +140,9 @@ impl Preprocessor for Printing<'_> {
 
     fn run(&self, context: &PreprocessorContext, mut book: Book) -> Result<Book> {
         let (project, _, machine) = asked(context)?;
-        expand(context, &mut book, &View::new(project, machine, None)?, self.verbs)?;
+        // What it stands on is hashed before it is read: what changes between the two is printed anew next time.
+        let printed = Printed::load(&project, &machine)?;
+        expand(context, &mut book, &View::new(project, machine, None)?, printed, self.verbs)?;
         Ok(book)
     }
 
@@ -172,10 +174,15 @@ fn measure(project: &Project, settings: &Settings, verbs: &Verbs) -> Result<()> 
 }
 
 /// Puts what directives print in their places. All that fail are said at once.
-fn expand(context: &PreprocessorContext, book: &mut Book, view: &View, verbs: &Verbs) -> Result<()> {
+fn expand(
+    context: &PreprocessorContext,
+    book: &mut Book,
+    view: &View,
+    mut printed: Printed,
+    verbs: &Verbs,
+) -> Result<()> {
     let source = context.root.join(&context.config.book.src);
     let commands = view.project.commands()?;
-    let mut printed = Printed::load(&view.project, &view.machine)?;
     let mut failures = Vec::new();
     book.for_each_mut(|item| {
         if let BookItem::Chapter(Chapter { path: Some(path), content, .. }) = item {
@@ -243,8 +250,12 @@ impl Page<'_> {
             return Ok(known.to_owned());
         }
         self.view.written.borrow_mut().clear();
+        self.view.undrawn.set(false);
         let answer = (self.verbs.print)(command, &self.view).with_context(|| format!("cmdrun {command}"))?;
-        printed.keep(project, self.path, command, &answer, self.view.written.take());
+        // What no picture was drawn for lies outside all that is hashed.
+        if !self.view.undrawn.get() {
+            printed.keep(project, self.path, command, &answer, self.view.written.take());
+        }
         Ok(answer)
     }
 

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
+use crate::measure::bound::own_executable;
 use crate::project::{Machine, Project};
 use crate::record::machine::Facts;
 use crate::record::sources::hash;
@@ -109,7 +110,9 @@ fn world(project: &Project) -> Result<String> {
     let mut all = String::new();
     for folder in [project.benches(), project.all_data(), project.charts()] {
         // What vanishes while this looks, as a session's unfinished record does, was not read either.
-        for entry in WalkDir::new(&folder).sort_by_file_name().into_iter().filter_entry(is_input).flatten() {
+        for entry in
+            WalkDir::new(&folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(is_input).flatten()
+        {
             all += &entry.metadata().map_or(String::new(), |metadata| stamp(entry.path(), &metadata));
         }
     }
@@ -118,8 +121,7 @@ fn world(project: &Project) -> Result<String> {
         let path = root.join(file);
         all += &fs::metadata(&path).map_or(String::new(), |metadata| stamp(&path, &metadata));
     }
-    let tally = std::env::current_exe().context("tally cannot find its own executable")?;
-    all += &stamp(&tally, &fs::metadata(&tally)?);
+    all += &stamp(Path::new("tally"), &fs::metadata(own_executable())?);
     all += &std::env::var("RUSTFLAGS").unwrap_or_default();
     all += &serde_json::to_string(&Facts::read_identity())?;
     Ok(hash(all.as_bytes()))

@@ -1,9 +1,8 @@
-//! Processes that end with the one that started them, however that ends: who kills a build wants nothing of it left running.
+//! Processes that end with the one that started them, however that ends: who kills a build wants nothing of it left running. Those that they
+//! start in turn, as strace does what it looks at, end with them where they see to it.
 
 use std::convert::Infallible;
-use std::env;
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, id};
@@ -22,9 +21,12 @@ pub fn bound(tally: &Path, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// tally's own executable.
-pub fn own_executable() -> io::Result<PathBuf> {
-    env::current_exe()
+/// The exit status of tally where it cannot become the program, as shells have it.
+pub const CANNOT_START: i32 = 127;
+
+/// tally's own executable as it runs, though a build may have put another in its place since.
+pub fn own_executable() -> PathBuf {
+    format!("/proc/{}/exe", id()).into()
 }
 
 /// Becomes a program that ends when this process ends, which is the parent now.

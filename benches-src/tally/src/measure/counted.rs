@@ -11,12 +11,13 @@ use observation::{Measure, Observation};
 
 use crate::book::count::Count;
 use crate::measure::instructions;
+use crate::measure::neighbours::GIVES_WAY;
 use crate::measure::system_calls;
 
 /// Where the tool lies, or why nothing is counted.
 pub fn tool(count: Count) -> Result<PathBuf, String> {
     let name = count.command();
-    find(name).ok_or_else(|| format!("{name}{NOT_INSTALLED}; on Debian: apt-get install {name}"))
+    find(name).ok_or_else(|| lacking(name, name))
 }
 
 /// What the tool is told, so that it writes what it saw into this file.
@@ -45,6 +46,11 @@ fn read(count: Count, summary: &str, program: &Path) -> Result<BTreeMap<String, 
 /// What is said of a tool that cannot be found, here and by programs that start one, after its name.
 const NOT_INSTALLED: &str = " is not installed";
 
+/// What is said of a tool that is not there, and which package of Debian has it.
+pub fn lacking(tool: &str, package: &str) -> String {
+    format!("{tool}{NOT_INSTALLED}; on Debian: apt-get install {package}")
+}
+
 /// Where a tool lies, if it is installed.
 pub fn find(tool: &str) -> Option<PathBuf> {
     find_in(&env::var_os("PATH")?, tool)
@@ -56,12 +62,12 @@ fn find_in(path: &OsStr, tool: &str) -> Option<PathBuf> {
 }
 
 /// The tool for lack of which something was not measured, if it has been installed since. Programs find one along this path, and what counts
-/// is found along this process's own.
+/// or gives way is found along this process's own.
 pub fn installed_since(reason: &str, path_of_programs: &str) -> Option<PathBuf> {
     let (tool, _) = reason.split_once(NOT_INSTALLED)?;
     let tool = tool.rsplit(' ').next()?;
-    let counts = Count::EVERY.iter().any(|count| count.command() == tool);
-    if counts { find(tool) } else { find_in(OsStr::new(path_of_programs), tool) }
+    let is_ours = tool == GIVES_WAY || Count::EVERY.iter().any(|count| count.command() == tool);
+    if is_ours { find(tool) } else { find_in(OsStr::new(path_of_programs), tool) }
 }
 
 /// What one run did.

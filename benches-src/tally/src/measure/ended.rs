@@ -10,6 +10,7 @@ use observation::Observation;
 use crate::book::cell::Cell;
 use crate::record::Failure;
 use crate::record::private::without_folders;
+use crate::record::sound;
 
 /// How a process ended and what it wrote.
 pub(super) struct Ended<'a> {
@@ -48,14 +49,15 @@ impl Ended<'_> {
         if !agrees {
             return Err(self.failure(format!("it reported on {} instead of {cell}", observation.program)));
         }
-        if observation.samples.iter().any(|sample| sample.operations == 0 || sample.elapsed_ns == 0) {
-            return Err(self.failure("it reported a sample without any operation or time".to_owned()));
-        }
+        // By the same rules by which the record is read: what it would be refused for is a failure of this process alone.
+        let sound = sound::observation(&observation, cell, chapter);
+        sound.map_err(|error| self.failure(format!("it reported what cannot be: {error:#}")))?;
         Ok(observation)
     }
 
-    /// A failure with what it wrote last.
+    /// A failure with what it wrote last. What a tool or a program printed may stand in its reason too.
     pub(super) fn failure(&self, exit: String) -> Failure {
+        let exit = without_folders(&exit, self.checkout).chars().take(400).collect();
         let lines: Vec<&str> = self.errors.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(3)..];
         Failure { exit, last_lines: last.iter().map(|line| line.chars().take(200).collect()).collect() }

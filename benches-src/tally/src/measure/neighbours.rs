@@ -23,7 +23,7 @@ pub struct Neighbours {
 }
 
 /// What starts a process that gives way to every other.
-const GIVES_WAY: &str = "chrt";
+pub(super) const GIVES_WAY: &str = "chrt";
 
 /// What a neighbour says once it has its CPU and its memory.
 const READY: &str = "ready";
@@ -43,14 +43,14 @@ impl Neighbours {
             return Ok(Err(reason));
         }
         if counted::find(GIVES_WAY).is_none() {
-            return Ok(Err(format!("{GIVES_WAY} is not installed; on Debian: apt-get install util-linux")));
+            return Ok(Err(counted::lacking(GIVES_WAY, "util-linux")));
         }
         let mut neighbours = Self { processes: Vec::new(), sharing };
         for arguments in commands {
             // In the class SCHED_IDLE it takes only time that nobody else wants. Neither that nor a CPU of its own needs root.
             let mut command = bound(tally, GIVES_WAY);
             command.args(["--idle", "0"]).arg(tally).args(arguments);
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let child = command.spawn().with_context(|| format!("cannot start {}", tally.display()))?;
             neighbours.processes.push(child);
         }
@@ -58,6 +58,10 @@ impl Neighbours {
             let mut said = String::new();
             BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut said)?;
             if said.trim() != READY {
+                if said.is_empty() {
+                    // Then it has ended, and chrt says by the other way why it could not.
+                    BufReader::new(child.stderr.as_mut().expect("piped")).read_line(&mut said)?;
+                }
                 return Ok(Err(format!("no neighbour can be started: {}", said.trim())));
             }
         }

@@ -92,7 +92,7 @@ const NO_CARGO: &str = "cannot start cargo; is Rust installed? See README.md";
 /// All programs together, never one alone, so that their dependencies have the same features each time.
 fn cargo(project: &Project) -> Result<Command> {
     ensure!(counted::find("cargo").is_some(), NO_CARGO);
-    let mut cargo = bound(&own_executable()?, "cargo");
+    let mut cargo = bound(&own_executable(), "cargo");
     cargo.args(["build", "--release", "--locked", "--workspace", "--manifest-path"]);
     cargo.arg(project.benches().join("Cargo.toml")).arg("--target-dir").arg(project.target());
     cargo.current_dir(project.root());

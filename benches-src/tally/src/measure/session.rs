@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use observation::Observation;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -21,7 +21,7 @@ use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::neighbour::Kind;
 use crate::book::plan::Plan;
-use crate::measure::bound::bound;
+use crate::measure::bound::{CANNOT_START, bound};
 use crate::measure::core_to_core;
 use crate::measure::neighbours::Neighbours;
 use crate::measure::programs::LinkOrders;
@@ -39,7 +39,7 @@ pub struct Session<'a> {
     pub programs: PathBuf,
     /// The same in other orders, where each round has one of its own.
     pub link_orders: Option<LinkOrders<'a>>,
-    /// Tally's own executable, which becomes the neighbours.
+    /// Tally's own executable, which becomes each program, and the neighbours.
     pub tally: PathBuf,
     /// The experiment.
     pub experiment: &'a Experiment,
@@ -57,9 +57,12 @@ impl Session<'_> {
     /// Runs the experiment from its header on, or goes on with what an interrupted session left.
     pub fn run(mut self, header: Header) -> Result<Placed> {
         self.clear()?;
-        let placed = self.run_in_rounds(header);
-        // What the programs left there is nobody's any more, however the session ended.
-        self.clear().and(placed)
+        let placed = self.run_in_rounds(header)?;
+        // What the programs left there is nobody's any more. The next session empties it too.
+        if let Err(error) = self.clear() {
+            say!("tally: warning: {error:#}");
+        }
+        Ok(placed)
     }
 
     /// Makes the folder for what programs write while they run, empty: those of a session that was killed had no time to remove it.
@@ -323,6 +326,12 @@ impl Session<'_> {
             kill(&mut child)?;
             child.wait()?;
         }
+        if status.and_then(|status| status.code()) == Some(CANNOT_START) {
+            let mut said = String::new();
+            errors.rewind()?;
+            errors.read_to_string(&mut said)?;
+            bail!("{}", said.trim().trim_start_matches("tally: "));
+        }
         let text = |file: &mut fs::File| -> Result<String> {
             let mut bytes = Vec::new();
             file.rewind()?;
@@ -353,6 +362,7 @@ fn differences(left: &Header, now: &Header) -> Vec<&'static str> {
         (left.cells == now.cells && left.sources == now.sources, "it is of other sources"),
         (left.effort == now.effort, "it is with another effort"),
         (left.machine.differences(&now.machine).is_empty(), "it is of another machine"),
+        (left.machine.known.get("Rust") == now.machine.known.get("Rust"), "it is by another compiler"),
         (left.before.boot == now.before.boot, "the machine was started anew since"),
     ];
     same.into_iter().filter(|(same, _)| !same).map(|(_, reason)| reason).collect()

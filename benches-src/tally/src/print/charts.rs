@@ -12,9 +12,11 @@ use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::compute::quantity::Missing;
 use crate::measure::bound::{bound, own_executable};
 use crate::measure::counted;
 use crate::print::downloads;
+use crate::print::render;
 use crate::print::view::View;
 use crate::project::Project;
 use crate::record::sources::hash;
@@ -171,7 +173,7 @@ impl Node {
     fn start(folder: &Path) -> Result<Self> {
         let errors = tempfile::tempfile().context("no temporary file can be made; is the disk full?")?;
         ensure!(counted::find("node").is_some(), NO_NODE);
-        let mut node = bound(&own_executable()?, "node");
+        let mut node = bound(&own_executable(), "node");
         node.arg("draw.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         node.stderr(errors.try_clone()?);
         let mut child = node.spawn().context(NO_NODE)?;
@@ -215,6 +217,23 @@ pub fn pictures(drawn: &Drawn) -> String {
         "<div class=\"picture wide-only\">{}</div>\n<div class=\"picture narrow-only\">{}</div>\n",
         drawn.wide, drawn.narrow
     )
+}
+
+/// Both drawings, or a box that says why there are none.
+pub fn pictures_or_why(view: &View, request: &Request, packages: Packages) -> String {
+    match view.pencil.draw(&view.project, request, packages) {
+        Ok(drawn) => pictures(&drawn),
+        Err(error) => {
+            say!("tally: warning: {error:#}");
+            view.undrawn.set(true);
+            render::boxed(&Missing::new("no chart", format!("{error}")))
+        }
+    }
+}
+
+/// Writes the specification of the wide drawing, with its rows; its path from a page.
+pub fn write_specification(view: &View, path: &str, request: &Request) -> Result<String> {
+    downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))
 }
 
 /// Writes what a chart's live view needs; its path from a page. It is a script and not JSON, because a page that was opened from a folder may load

@@ -117,7 +117,7 @@ fn provenance(record: &Record) -> String {
     format!("revision {revision}, {} processes", record.runs.len())
 }
 
-/// One row per cell: of each number its median and its interval's ends, unrounded, in the unit that its name says. The first is the one
+/// One row per cell: of each number its median and its interval's ends, unrounded: in bytes where its name says so, times in nanoseconds, else counts or shares. The first is the one
 /// that the cell was measured for.
 pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Option<&'a Measured>>)>) -> String {
     let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].map(str::to_owned);

@@ -39,6 +39,11 @@ impl Scale {
         number(number_of_units / self.size)
     }
 
+    /// The number as it was set, with the unit: it is not rounded.
+    pub fn exact(self, number_of_units: f64) -> String {
+        format!("{} {}", number_of_units / self.size, self.name)
+    }
+
     /// What a column or an axis of such numbers is headed: `text, KiB`, or the text alone where there is no unit.
     pub fn head(self, text: &str) -> String {
         if self.name.is_empty() { text.to_owned() } else { format!("{text}, {}", self.name) }
@@ -87,7 +92,7 @@ pub fn grouped(number: &str) -> String {
 
 /// A quantity in words: the number with its unit, and the interval with the same number of decimals.
 pub struct Shown {
-    /// For example `4.92 µs`, `1.44 times`, `2.00`.
+    /// For example `4.92 µs`, `1.44`.
     pub value: String,
     /// For example `4.88–4.97`; none where there are too few rounds.
     pub interval: Option<String>,

@@ -9,6 +9,7 @@ use crate::book::cell::{Cell, plain};
 use crate::book::experiment::{Experiment, Parts};
 use crate::book::expression::Expression;
 use crate::book::plan::Plan;
+use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
 use crate::print::escape::html;
 use crate::print::format::{self, Scale};
@@ -193,13 +194,15 @@ impl Source<'_> {
         for point in points.iter_mut().filter(|point| point[named] == true) {
             point["named"] = named.into();
         }
-        // What is swept must be what fills the caches.
-        let caches = if swept == "hops" { cache_marks(self.record, &points) } else { Vec::new() };
         let mut parts = vec!["The band is the 95 % interval.".to_owned()];
-        if !caches.is_empty() {
-            parts.push("The dashed marks say where participants of 4 KiB each would fill a cache.".to_owned());
+        if let Some(bytes) = self.experiment.each_touches_bytes {
+            let caches = cache_marks(self.record, &points, bytes);
+            if !caches.is_empty() {
+                let each = Scale::of(Unit::Bytes, bytes).exact(bytes);
+                parts.push(format!("The dashed marks say where participants of {each} each would fill a cache."));
+            }
+            points.extend(caches);
         }
-        points.extend(caches);
         let has_0 = points.iter().any(|point| point["x"] == 0.0);
         let x = format!("{swept} ({})", if has_0 { "logarithmic beyond 1" } else { "logarithmic" });
         Ok(Points { rows: points, axis: self.axis(scale), x, legend: legend(&parts) })
@@ -377,13 +380,12 @@ fn set_names_apart(points: &mut [Value], end: &str) -> f64 {
     moved
 }
 
-/// Where so many participants of one page each would fill a cache, as far as the sweep reaches.
-fn cache_marks(record: &Record, points: &[Value]) -> Vec<Value> {
-    const EACH_BYTES: f64 = 4096.0;
+/// Where so many participants that each touch so many bytes would fill a cache, as far as the sweep reaches.
+fn cache_marks(record: &Record, points: &[Value], bytes_each: f64) -> Vec<Value> {
     let xs = points.iter().filter_map(|point| point["x"].as_f64());
     let (low, high) = xs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
     let caches = record.header.machine.data_caches().into_iter();
-    let caches = caches.map(|(name, bytes)| (name, bytes / EACH_BYTES)).filter(|(_, x)| (low..=high).contains(x));
+    let caches = caches.map(|(name, bytes)| (name, bytes / bytes_each)).filter(|(_, x)| (low..=high).contains(x));
     caches.map(|(name, x)| json!({ "who": "cache", "note": name, "x": x })).collect()
 }
 

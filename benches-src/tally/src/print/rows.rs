@@ -27,7 +27,7 @@ pub struct Row {
 /// A measure and the head of its column.
 pub type Column = (&'static str, &'static str);
 
-/// The same where single laps were timed.
+/// The columns of a table of single laps.
 const QUANTILES: &[Column] = &[
     ("quantile_0.5", "half of the laps within"),
     ("quantile_0.9", "90 % within"),

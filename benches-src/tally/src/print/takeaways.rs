@@ -23,7 +23,7 @@ pub struct Front {
     /// The findings.
     #[serde(default, rename = "takeaway")]
     pub takeaways: Vec<Takeaway>,
-    /// What a thread costs over what a task costs, from the largest to the smallest.
+    /// What a thread costs over what a task costs, in the order in which it is shown.
     #[serde(default, rename = "rung")]
     pub ladder: Vec<Rung>,
     /// Which to use for what.

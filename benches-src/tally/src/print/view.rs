@@ -1,6 +1,6 @@
 //! What printing looks at: the plans, one machine's records, and how both relate. Opens only the records it needs.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::rc::Rc;
@@ -38,6 +38,8 @@ pub struct View {
     pub pencil: Rc<Pencil>,
     /// The files for download that were written since somebody looked.
     pub written: Rc<RefCell<Vec<String>>>,
+    /// Whether a picture could not be drawn since somebody looked: another time it may be.
+    pub undrawn: Rc<Cell<bool>>,
     read: Rc<Read>,
 }
 
@@ -109,6 +111,7 @@ impl View {
             page,
             pencil: Rc::default(),
             written: Rc::default(),
+            undrawn: Rc::default(),
             read: Rc::new(read),
         })
     }

@@ -26,7 +26,7 @@ pub enum Effort {
     Test,
     /// Six rounds of the quick grid
     Quick,
-    /// Twenty rounds of the full grid
+    /// Twenty rounds of the full grid, or ten of what takes long
     Full,
 }
 

@@ -2,13 +2,14 @@
 
 use super::machine::read;
 
-/// The CPUs that a list such as `0-3,8` names.
+/// The CPUs that a list such as `0-3,8` names. Linux knows no more than this of them.
 pub(super) fn cpus_in_list(list: &str) -> Vec<usize> {
+    const MOST: usize = 8192;
     let cpus = |range: &str| match range.split_once('-') {
         Some((first, last)) => Some(first.parse().ok()?..=last.parse().ok()?),
         None => range.parse().ok().map(|cpu| cpu..=cpu),
     };
-    list.split(',').filter_map(cpus).flatten().collect()
+    list.split(',').filter_map(cpus).flatten().take(MOST).collect()
 }
 
 /// The CPUs that are threads of the same core as this one, itself among them; none where the kernel does not say.

@@ -19,8 +19,14 @@ pub const MOST_BYTES: u64 = 64 << 20;
 /// No window that was timed, and no process, lasts for longer than a day.
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// Nothing is counted beyond this in one window. So many of these add up without an overflow that a record has no room for them.
+/// Nothing is counted beyond this in one window.
 const MOST_COUNTED: u64 = 1 << 47;
+
+/// A process has at most so many samples, and a histogram so many buckets. So many of the largest counts add up without an overflow.
+const MOST_WINDOWS: usize = 1 << 14;
+
+/// A session has fewer rounds than this. Own ones have at most 40.
+const MOST_ROUNDS: u32 = 1000;
 
 /// What was true before anything was measured for this book.
 const FIRST_DAY: &str = "2026-01-01T00:00:00Z";
@@ -55,6 +61,7 @@ impl<'a> Reader<'a> {
     /// A process.
     pub fn run(&mut self, run: &Run) -> Result<()> {
         let cell = self.header.cells.get(run.cell).context("a run of a cell that the header lacks")?;
+        ensure!(run.round < MOST_ROUNDS, "round {}", run.round);
         ensure!(self.seen.insert((run.round, run.cell)), "a second run of {cell} in round {}", run.round);
         ensure!(run.took_ms.is_none_or(|ms| ms <= DAY_NS / 1_000_000), "a run that took longer than a day");
         ensure!(run.core_to_core_ns.is_none_or(|ns| ns <= DAY_NS), "CPUs that are more than a day apart");
@@ -88,12 +95,14 @@ pub fn date(time: &str) -> Result<Timestamp> {
     Ok(read)
 }
 
-fn observation(seen: &Observation, cell: &Cell, chapter: &str) -> Result<()> {
+/// Whether a process of this cell can have reported it.
+pub fn observation(seen: &Observation, cell: &Cell, chapter: &str) -> Result<()> {
     let parameters = |(name, value)| seen.parameters.get(name) == Some(value);
     let agrees = seen.program == format!("{chapter}/{}", cell.program)
         && seen.placement == cell.placement
         && cell.parameters.iter().all(parameters);
     ensure!(agrees, "what {} reported, {}, stands for {cell}", seen.program, seen.placement);
+    ensure!(seen.samples.len() <= MOST_WINDOWS, "{} samples", seen.samples.len());
     for sample in &seen.samples {
         ensure!(sample.operations > 0 && sample.elapsed_ns > 0, "a sample without any operation or time");
     }
@@ -143,6 +152,7 @@ fn is_difference(name: &str) -> bool {
 
 fn histogram(laps: &Histogram) -> Result<()> {
     let bounds = || laps.buckets.iter().map(|(bound, _)| *bound);
+    ensure!(laps.buckets.len() <= MOST_WINDOWS, "{} buckets", laps.buckets.len());
     ensure!(bounds().is_sorted_by(|a, b| a < b), "buckets that do not follow one another");
     ensure!(bounds().all(|bound| bound <= DAY_NS), "a lap that is longer than a day");
     ensure!(laps.buckets.iter().all(|(_, count)| *count <= MOST_COUNTED), "more laps than anything can have counted");

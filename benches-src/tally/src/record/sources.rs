@@ -263,7 +263,8 @@ fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, S
 }
 
 fn hash_folder(folder: &Path) -> Result<String> {
-    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?.collect::<Result<_, _>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     let mut all = String::new();
     for entry in entries {

@@ -70,11 +70,15 @@ impl Writer {
         self.line(&Line::Run(Box::new(run.clone())))
     }
 
-    /// Ends the session, of which this is the record but for its end. It replaces the old one in one step, unless that is better; then it is put
-    /// beside it. One that was measured with more effort is put aside and not lost.
+    /// Ends the session, of which this is the record but for its end. It replaces the old one in one step, unless that is better or this would
+    /// be refused; then it is put beside it. One that was measured with more effort is put aside and not lost.
     pub fn finish(mut self, record: &Record, end: &End) -> Result<Placed> {
         self.line(&Line::End(end.clone()))?;
         self.file.sync_all().with_context(|| cannot_write(&self.partial))?;
+        if let Err(error) = Record::load(&self.partial) {
+            let aside = put_aside(&self.partial, &self.path, "failed")?;
+            return Err(error.context(format!("this session would be refused, and is kept as {}", aside.display())));
+        }
         if let Ok(Some(old)) = Record::load(&self.path) {
             if let Some(why) = record.worse_than(&old) {
                 return Ok(Placed::Aside(put_aside(&self.partial, &self.path, "failed")?, why));

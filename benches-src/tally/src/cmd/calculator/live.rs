@@ -166,6 +166,7 @@ fn script(expression: &Expression, input: Option<(&str, &str)>) -> String {
         Expression::Binary(a, operator, b) => {
             format!("({} {} {})", script(a, input), operator.sign(), script(b, input))
         }
+        Expression::In(_, formula) => script(formula, input),
     }
 }
 

@@ -8,6 +8,7 @@ use std::thread;
 
 use anyhow::Result;
 
+use crate::book::expression::Expression;
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::record::sources::Current;
@@ -15,7 +16,7 @@ use crate::record::{Line, Record};
 
 /// Records that came with the checkout can be read, and those of the reference machine are of the listings that are shown. Second, which
 /// records of other machines are not: those machines cannot be asked again whenever a listing changes, and where they are shown they say so.
-/// Each is forgotten once it was looked at, and all CPUs look.
+/// Every number that has a name comes to its unit. Each record is forgotten once it was looked at, and all CPUs look.
 pub fn check(view: &View) -> Result<(Vec<String>, Vec<String>)> {
     let current: Vec<Current> = (view.plans.experiments())
         .map(|(plan, experiment)| Current::read(&view.project, &plan.chapter, experiment))
@@ -26,18 +27,23 @@ pub fn check(view: &View) -> Result<(Vec<String>, Vec<String>)> {
     for machine in &machines {
         for ((plan, experiment), current) in view.plans.experiments().zip(&current) {
             let path = view.project.record(machine, &plan.chapter, &experiment.name);
-            all.push((path, current, reference.as_ref() == Some(machine)));
+            let named = plan.quantities.iter().filter(|own| own.experiment == experiment.name);
+            // What cannot be read as one is said elsewhere.
+            let named: Vec<(&str, Expression)> = named
+                .filter_map(|own| Some((own.name.as_str(), view.plans.asked(&own.name, None).ok()?.expression)))
+                .collect();
+            all.push((path, current, named, reference.as_ref() == Some(machine)));
         }
     }
     let root = view.project.root();
     let next = AtomicUsize::new(0);
     let look = || {
         let mut found = Vec::new();
-        while let Some((index, (path, current, must_be_fresh))) = {
+        while let Some((index, (path, current, named, must_be_fresh))) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
             all.get(index).map(|one| (index, one))
         } {
-            found.push((index, record(root, path, current, *must_be_fresh)));
+            found.push((index, record(root, path, current, named, *must_be_fresh)));
         }
         found
     };
@@ -62,17 +68,29 @@ struct RecordCheck {
     aged: Option<String>,
 }
 
-fn record(root: &Path, path: &Path, current: &Current, must_be_fresh: bool) -> RecordCheck {
+fn record(
+    root: &Path,
+    path: &Path,
+    current: &Current,
+    named: &[(&str, Expression)],
+    must_be_fresh: bool,
+) -> RecordCheck {
     let place = path.strip_prefix(root).unwrap_or(path).display();
     let mut check = RecordCheck::default();
-    let header = match Record::load(path) {
+    let record = match Record::load(path) {
         Ok(None) => return check,
-        Ok(Some(record)) => record.header,
+        Ok(Some(record)) => record,
         Err(error) => {
             check.wrong.push(format!("{error:#}").replace(&format!("{}/", root.display()), ""));
             return check;
         }
     };
+    for (name, expression) in named {
+        if let Err(error) = record.evaluate(expression) {
+            check.wrong.push(format!("{place}: quantity {name}: {error:#}"));
+        }
+    }
+    let header = record.header;
     if let Some(complaint) = header.sources.freshness(current).complaint() {
         let complaint = format!("{place} was {complaint}");
         if must_be_fresh { check.wrong.push(complaint) } else { check.aged = Some(complaint) }

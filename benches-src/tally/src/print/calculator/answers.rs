@@ -143,6 +143,7 @@ impl Calculator {
             Expression::Binary(a, operator, b) => {
                 operator.apply(self.number(case, a, input)?, self.number(case, b, input)?)
             }
+            Expression::In(_, formula) => self.number(case, formula, input)?,
         })
     }
 
@@ -207,6 +208,7 @@ impl Calculator {
                 };
                 format!("{} {sign} {}", self.bracketed(a, left), self.bracketed(b, right))
             }
+            Expression::In(_, formula) => self.speak(formula),
         }
     }
 
@@ -215,6 +217,7 @@ impl Calculator {
         let binds = match formula {
             Expression::Binary(_, Operator::Plus | Operator::Minus, _) => 0,
             Expression::Binary(..) => 1,
+            Expression::In(_, formula) => return self.bracketed(formula, place),
             _ => 2,
         };
         let text = self.speak(formula);

@@ -51,7 +51,7 @@ fn caches_are_marked_where_the_sweep_reaches_them() {
     let caches = "L1 data 32K, shared by 1; L1 instruction 32K, shared by 1; L2 unified 1024K, shared by 1; L3 unified 32M, shared by 2";
     header.machine.known.insert("caches of CPU 0".to_owned(), caches.to_owned());
     let record = Record { header, runs: Vec::new(), end: None };
-    let marks = cache_marks(&record, &[json!({ "x": 2.0 }), json!({ "x": 2000.0 })]);
+    let marks = cache_marks(&record, &[json!({ "x": 2.0 }), json!({ "x": 2000.0 })], 4096.0);
     let seen: Vec<(&str, f64)> =
         marks.iter().map(|mark| (mark["note"].as_str().unwrap(), mark["x"].as_f64().unwrap())).collect();
     assert_eq!(seen, [("L1", 8.0), ("L2", 256.0)], "L3 would be at 8192");

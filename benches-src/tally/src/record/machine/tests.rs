@@ -72,6 +72,12 @@ fn data_caches_are_read_from_their_description() {
 }
 
 #[test]
+fn a_list_of_cpus_that_no_machine_has_takes_no_memory() {
+    assert_eq!(cpus_in_list("0-2,5"), [0, 1, 2, 5]);
+    assert_eq!(cpus_in_list("0-18446744073709551615,7").len(), 8192);
+}
+
+#[test]
 fn only_listed_facts_survive_and_another_cpu_is_another_machine() {
     let mut facts = Facts::read();
     facts.known.insert("host name".to_owned(), "secret".to_owned());
