@@ -2,7 +2,7 @@
 
 mod records;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self};
 
 use anyhow::{Context, Result, bail};
@@ -34,8 +34,9 @@ impl Check {
     /// Looks at everything and reports all that is wrong at once.
     pub fn print(&self, view: &View) -> Result<String> {
         let mut wrong = Vec::new();
+        let beside = sources::words_beside(&view.project);
         for plan in &view.plans.0 {
-            wrong.extend(listings(view, plan)?);
+            wrong.extend(listings(view, plan, &beside)?);
         }
         wrong.extend(names(view));
         wrong.extend(view.plans.check_quantities());
@@ -58,7 +59,7 @@ impl Check {
 }
 
 /// Every program is in the plan, says what one operation is, and is shown by its chapter.
-fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
+fn listings(view: &View, plan: &Plan, beside: &HashSet<String>) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let page = fs::read_to_string(view.project.page(&plan.chapter)).unwrap_or_default();
     let folder = view.project.benches().join(&plan.chapter).join("src/bin");
@@ -67,7 +68,7 @@ fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
     let mut programs: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect();
     programs.sort();
     let tests = tests_of(&view.project, &plan.chapter);
-    wrong.extend(parameters(view, plan)?);
+    wrong.extend(parameters(view, plan, beside)?);
     for program in programs {
         let listing = Project::listing(&plan.chapter, &program);
         let is_tool = plan.tools.iter().any(|tool| tool.name == program);
@@ -97,13 +98,17 @@ fn tests_of(project: &Project, chapter: &str) -> String {
 }
 
 /// Every parameter that the plan sets stands in the code of the program that is to take it.
-fn parameters(view: &View, plan: &Plan) -> Result<Vec<String>> {
-    let mut wrong = BTreeSet::new();
+fn parameters(view: &View, plan: &Plan, beside: &HashSet<String>) -> Result<Vec<String>> {
+    let (mut wrong, mut words) = (BTreeSet::new(), BTreeMap::new());
+    let is_named = |own: &HashSet<String>, name: &str| own.contains(name) || beside.contains(name);
     for experiment in &plan.experiments {
         for cell in experiment.full_cells()? {
-            let words = sources::words(&view.project, &plan.chapter, &cell.program)?;
-            for name in cell.parameters.keys().filter(|name| !words.contains(name.as_str())) {
-                let (program, of) = (&cell.program, &experiment.name);
+            let program = &cell.program;
+            if !words.contains_key(program) {
+                words.insert(program.clone(), sources::words(&view.project, &plan.chapter, program)?);
+            }
+            for name in cell.parameters.keys().filter(|name| !is_named(&words[program], name)) {
+                let of = &experiment.name;
                 wrong.insert(format!(
                     "benches-src/{}/plan.toml: {program} has no parameter {name}, which {of} sets",
                     plan.chapter
