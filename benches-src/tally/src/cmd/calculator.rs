@@ -172,12 +172,9 @@ impl Printer<'_> {
         for (input, option) in self.inputs() {
             out += &format!("  {}, {} ({})\n", input.label, option.label, option.experiment);
             for who in [Who::Thread, Who::Task] {
-                let quantity = option.quantity(&self.view.plans, who)?;
-                out += &format!(
-                    "    {}: {} = {quantity}\n",
-                    plural(who),
-                    render::plain(&option.measured(self.view, who)?)
-                );
+                let asked = option.asked(&self.view.plans, who)?;
+                let measured = render::plain(&self.view.evaluate(&asked)?);
+                out += &format!("    {}: {measured} = {}\n", plural(who), asked.expression);
             }
         }
         Ok(out)
@@ -205,7 +202,7 @@ impl Printer<'_> {
                 let measured = option.measured(self.view, who)?;
                 let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
                 let state = render::state_word(self.view.kept(plan, experiment)?.as_ref());
-                let id = option.quantity(&self.view.plans, who)?.to_string();
+                let id = option.asked(&self.view.plans, who)?.expression.to_string();
                 let mut object = render::json(&id, &measured, self.view.machine.slug(), state);
                 object["input"] = json!([input.name, option.name, who.word()]);
                 object["experiment"] = json!(option.experiment);

@@ -102,19 +102,10 @@ impl Chart {
             true => spoken,
             false => format!("{spoken} The table in the chapter {chapter} has every number."),
         };
-        let specification = |name: &str| -> Result<serde_json::Value> {
-            let mut specification = charts::specification(&view.project, name, &points.rows, &titles)?;
-            // What the file itself says there is for who edits it; a live chart is read aloud by this, as the picture is.
-            specification["description"] = format!("{} {description}", experiment.question).into();
-            Ok(specification)
-        };
-        Ok(Request {
-            prefix: self.id(view, plan, experiment),
-            title: experiment.question.clone(),
-            description: description.clone(),
-            wide: specification(self.shape.name())?,
-            narrow: specification(&format!("{}-narrow", self.shape.name()))?,
-        })
+        let title = experiment.question.clone();
+        let aloud = format!("{title} {description}");
+        let [wide, narrow] = charts::specifications(&view.project, self.shape.name(), &points.rows, &titles, &aloud)?;
+        Ok(Request { prefix: self.id(view, plan, experiment), title, description, wide, narrow })
     }
 
     /// Whether the plan has the experiment, and a caption for this shape of it.

@@ -76,9 +76,8 @@ struct Judged<'a> {
 
 struct JudgedPart<'a> {
     part: &'a Part,
-    plan: &'a Plan,
-    experiment: &'a Experiment,
-    quantity: Expression,
+    /// Where it is measured, and how.
+    asked: Asked<'a>,
     measured: Measured,
     expected: Expectation,
     published_unit: Unit,
@@ -87,15 +86,9 @@ struct JudgedPart<'a> {
 
 impl<'a> Judged<'a> {
     fn new(view: &'a View, chapter: &'a Plan, claim: &'a PlannedClaim) -> Result<Self> {
-        let (plan, experiment) = view.plans.experiment(&claim.experiment)?;
+        let (_, experiment) = view.plans.experiment(&claim.experiment)?;
         view.published.publication(&claim.source)?;
-        let judge = |part: &'a Part| match &part.experiment {
-            None => judge(view, plan, experiment, part),
-            Some(name) => {
-                let (plan, experiment) = view.plans.experiment(name)?;
-                judge(view, plan, experiment, part)
-            }
-        };
+        let judge = |part: &'a Part| judge(view, part.experiment.as_ref().unwrap_or(&claim.experiment), part);
         let parts = claim.parts.iter().map(judge).collect::<Result<_>>()?;
         Ok(Self { chapter, experiment, claim, parts })
     }
@@ -108,7 +101,7 @@ impl<'a> Judged<'a> {
     fn stale(&self, view: &View) -> Result<Vec<Missing>> {
         let mut notes = Vec::new();
         for part in &self.parts {
-            let note = render::stale(view, part.plan, part.experiment)?;
+            let note = render::stale(view, part.asked.plan, part.asked.experiment)?;
             notes.extend(note.filter(|note| !notes.contains(note)));
         }
         Ok(notes)
@@ -174,7 +167,7 @@ impl<'a> Judged<'a> {
     fn in_a_line(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
         let (link, sentence) = (claim_link(self.chapter, self.claim), sentence(self.claim, publication));
-        let stale = if self.is_aged(view)? { ", by programs that have changed since" } else { "" };
+        let stale = if self.is_aged(view)? { format!(", {}", render::CHANGED_SINCE) } else { String::new() };
         Ok(format!("<strong>{}</strong> here{stale}: {sentence} ({link})", self.verdict().said_of(1)))
     }
 
@@ -212,7 +205,7 @@ impl<'a> Judged<'a> {
             out += &format!(
                 "    {}: {} (published {}, agrees between {} and {}): {}\n",
                 part.part.name,
-                render::in_words(view, part.plan, part.experiment, &part.measured, &part.quantity)?,
+                render::in_words(view, &part.asked, &part.measured)?,
                 part.show(part.expected.published),
                 part.show(low),
                 part.show(high),
@@ -228,10 +221,10 @@ impl<'a> Judged<'a> {
 
     fn json(&self, view: &View) -> Result<serde_json::Value> {
         let part = |part: &JudgedPart| {
-            let lost = render::lost(view, part.plan, part.experiment, &part.quantity)?;
+            let lost = render::lost(view, &part.asked)?;
             let mut object = serde_json::json!({
                 "name": part.part.name,
-                "quantity": part.quantity.to_string(),
+                "quantity": part.asked.expression.to_string(),
                 "published": part.expected.published,
                 "band": part.expected.band,
                 "median": part.measured.as_ref().ok().map(|quantity| quantity.estimate.median),
@@ -264,7 +257,7 @@ impl JudgedPart<'_> {
 
     /// The number, leading to the table that it comes from.
     fn here(&self, view: &View) -> Result<String> {
-        render::inline(view, self.plan, self.experiment, &self.measured, &self.quantity)
+        render::inline(view, &self.asked, &self.measured)
     }
 
     fn row(&self, view: &View) -> Result<String> {
@@ -295,9 +288,9 @@ impl JudgedPart<'_> {
     }
 }
 
-fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a Part) -> Result<JudgedPart<'a>> {
+fn judge<'a>(view: &'a View, experiment: &str, part: &'a Part) -> Result<JudgedPart<'a>> {
     ensure!(part.agreement >= 1.0, "part {:?}: agreement is a factor of 1 (exactly) or above", part.name);
-    let Asked { expression: quantity, .. } = view.plans.asked(&part.quantity, Some(&experiment.name))?;
+    let asked = view.plans.asked(&part.quantity, Some(experiment))?;
     let figure = Expression::parse(&part.published)?;
     let (published, published_unit) = evaluate_published(&figure, &view.published)?;
     let no_effect = match &part.no_effect {
@@ -307,15 +300,15 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
                 NoEffect::At(evaluate_published(&constant, &view.published)?.0)
             }
             other => {
-                let asked = view.plans.ask(other, Some(&experiment.name));
-                let other = asked.with_context(|| format!("the no_effect of part {:?}", part.name))?.expression;
-                let against = Expression::binary(quantity.clone(), Operator::Over, other);
-                let over = view.evaluate(plan, experiment, &against)?;
+                let other = view.plans.ask(other, Some(experiment));
+                let other = other.with_context(|| format!("the no_effect of part {:?}", part.name))?;
+                let expression = Expression::binary(asked.expression.clone(), Operator::Over, other.expression);
+                let over = view.evaluate(&Asked { expression, ..other })?;
                 NoEffect::Measured { over, claimed_above: published > no_effect_published(view, part)? }
             }
         },
     };
-    let measured = view.evaluate(plan, experiment, &quantity)?;
+    let measured = view.evaluate(&asked)?;
     if let Ok(Quantity { unit, .. }) = &measured {
         // A plain number of the plan is in whatever is measured.
         let are_alike = figure.leaves().is_empty() || published_unit.is_like(*unit);
@@ -323,7 +316,7 @@ fn judge<'a>(view: &View, plan: &'a Plan, experiment: &'a Experiment, part: &'a 
     }
     let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
     let verdict = verdict(&measured, &expected);
-    Ok(JudgedPart { part, plan, experiment, quantity, measured, expected, published_unit, verdict })
+    Ok(JudgedPart { part, asked, measured, expected, published_unit, verdict })
 }
 
 /// What was published of a no effect that is measured here.

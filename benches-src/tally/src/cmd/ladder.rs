@@ -5,14 +5,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::book::quantities::Asked;
-use crate::cmd::takeaway::said;
 use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::charts::{self, Request};
 use crate::print::downloads;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
-use crate::print::takeaways::Rung;
+use crate::print::takeaways::{self, Rung};
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::record::sources::Freshness;
@@ -39,10 +38,7 @@ struct Step<'a> {
 
 impl<'a> Step<'a> {
     fn of(view: &'a View, rung: &'a Rung) -> Result<Self> {
-        let measured = |text: &str| {
-            let Asked { plan, experiment, expression } = view.plans.asked(text, None)?;
-            view.evaluate(plan, experiment, &expression)
-        };
+        let measured = |text: &str| view.evaluate(&view.plans.asked(text, None)?);
         let ratio = view.plans.asked(&rung.ratio, None)?;
         let mut others = Vec::new();
         for machine in view.machines()?.into_iter().filter(|machine| *machine != view.machine) {
@@ -54,7 +50,7 @@ impl<'a> Step<'a> {
                 others.push((machine, quantity));
             }
         }
-        let here = view.evaluate(ratio.plan, ratio.experiment, &ratio.expression)?;
+        let here = view.evaluate(&ratio)?;
         Ok(Self { rung, here, thread: measured(&rung.thread)?, task: measured(&rung.task)?, others, ratio })
     }
 
@@ -86,19 +82,18 @@ impl<'a> Step<'a> {
 
     /// Its row in the table.
     fn row(&self, view: &View) -> Result<String> {
-        let Asked { plan, experiment, expression } = &self.ratio;
         let number = |measured: &Measured| match measured {
             Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::quantity(quantity))),
             Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
         };
         Ok(format!(
             "<tr><th scope=\"row\"><a href=\"{}\">{}</a> <span class=\"legend\">{}</span></th>{}{}<td>{}</td><td>{}</td></tr>\n",
-            render::anchor(plan, experiment),
+            render::anchor(self.ratio.plan, self.ratio.experiment),
             html(&self.rung.label),
             html(&self.rung.detail),
             number(&self.thread),
             number(&self.task),
-            render::inline(view, plan, experiment, &self.here, expression)?,
+            render::inline(view, &self.ratio, &self.here)?,
             html(&self.range_of_others())
         ))
     }
@@ -120,42 +115,46 @@ impl Ladder {
     /// Prints it: the figure, at a terminal its rows.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let steps = view.front.ladder.iter().map(|rung| Step::of(view, rung)).collect::<Result<Vec<_>>>()?;
-        if form != Form::Page {
-            return Ok(steps
-                .iter()
-                .flat_map(|step| step.marks(&view.machine))
-                .map(|row| row.to_string() + "\n")
-                .collect());
-        }
-        let caption = said(view, &view.front.takeaway(&self.caption)?.cases, Form::Page)?.unwrap_or_default();
         let rows: Vec<Value> = steps.iter().flat_map(|step| step.marks(&view.machine)).collect();
-        let spoken = said(view, &view.front.takeaway(&self.caption)?.cases, Form::Text)?.unwrap_or_default();
+        if form != Form::Page {
+            return Ok(rows.iter().map(|row| row.to_string() + "\n").collect());
+        }
+        let cases = &view.front.takeaway(&self.caption)?.cases;
+        let [caption, spoken] = match takeaways::chosen(view, cases)? {
+            Ok(case) => {
+                [takeaways::sentence(view, &case.say, form)?, takeaways::sentence(view, &case.say, Form::Text)?]
+            }
+            Err(missing) => [Err(missing.clone()), Err(missing)],
+        }
+        .map(Result::unwrap_or_default);
         let request = request(view, &rows, spoken)?;
         let pictures = match rows.is_empty() {
             true => render::boxed(&Missing::new("no chart", "none of its rows is measured; the table says why")),
             false => charts::pictures_or_why(view, &request, charts::Packages::AsTheyAre),
         };
-        let stale = steps.iter().map(|step| Ok((step, render::stale(view, step.ratio.plan, step.ratio.experiment)?)));
-        let stale = stale.collect::<Result<Vec<_>>>()?;
-        let stale = stale.into_iter().filter(|(step, note)| step.here.is_ok() && note.is_some());
-        let stale: Vec<String> = stale.map(|(step, _)| step.rung.label.clone()).collect();
-        let stale = match stale.is_empty() {
-            true => String::new(),
-            false => render::boxed(&Missing::new(
-                "stale",
-                format!("by programs that have changed since: {}", stale.join("; ")),
-            )),
-        };
         let path = format!("{}/{NAME}", view.machine.slug());
         let live = charts::write_live(view, &path, NAME, &request)?;
         let specification = charts::write_specification(view, &path, &request)?;
         Ok(format!(
-            "<figure class=\"figure\" id=\"{NAME}\" data-chart=\"{NAME}\" data-live=\"{live}\">\n{stale}{pictures}<figcaption>{caption} \
+            "<figure class=\"figure\" id=\"{NAME}\" data-chart=\"{NAME}\" data-live=\"{live}\">\n{}{pictures}<figcaption>{caption} \
              <span class=\"legend\">Bar: {}, its end the 95 % interval. Rings: other machines, where they ran the same programs.</span></figcaption>\n{}</figure>\n",
+            stale(view, &steps)?,
             html(view.machine.name()),
             table(view, &steps, &specification)?
         ))
     }
+}
+
+/// A box with the rows that other programs took than those that are shown.
+fn stale(view: &View, steps: &[Step]) -> Result<String> {
+    let mut labels = Vec::new();
+    for step in steps.iter().filter(|step| step.here.is_ok()) {
+        if render::stale(view, step.ratio.plan, step.ratio.experiment)?.is_some() {
+            labels.push(step.rung.label.as_str());
+        }
+    }
+    let boxed = |labels: String| render::boxed(&Missing::new("stale", format!("{}: {labels}", render::CHANGED_SINCE)));
+    Ok(if labels.is_empty() { String::new() } else { boxed(labels.join("; ")) })
 }
 
 /// The figure's id, and its files' name.
@@ -166,12 +165,8 @@ fn request(view: &View, rows: &[Value], spoken: String) -> Result<Request> {
     let own = rows.iter().filter(|row| row["who"] == "here");
     let each: Vec<String> = own.map(|row| format!("{}: {}", words_of(row, "row"), words_of(row, "said"))).collect();
     let description = format!("{spoken} {}. The table below it has every number.", each.join("; "));
-    let specification = |name: &str| -> Result<Value> {
-        let mut specification = charts::specification(&view.project, name, rows, &[])?;
-        specification["description"] = format!("{title}. {description}").into();
-        Ok(specification)
-    };
-    let (wide, narrow) = (specification(NAME)?, specification(&format!("{NAME}-narrow"))?);
+    let aloud = format!("{title}. {description}");
+    let [wide, narrow] = charts::specifications(&view.project, NAME, rows, &[], &aloud)?;
     Ok(Request { prefix: NAME.to_owned(), title: title.to_owned(), description, wide, narrow })
 }
 

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::plan::Plan;
+use crate::book::quantities::Asked;
 use crate::book::unit::Unit;
 use crate::compute::quantity::Measured;
 use crate::print::escape::html;
@@ -137,7 +138,7 @@ fn rows<'a>(view: &View, plan: &Plan, experiment: &Experiment, guide: &'a Guide)
     let [program] = experiment.programs()[..] else { bail!("{EXPERIMENT} is what one program reads") };
     let ask = |measure: &str| {
         let expression = Expression::parse(&format!("{program}[free].{measure}"))?;
-        view.evaluate(plan, experiment, &expression)
+        view.evaluate(&Asked { plan, experiment, expression })
     };
     let lowest = guide.units.iter().map(|unit| ask(&format!("{}_ceiling", unit.name)).map(|ceiling| number(&ceiling)));
     let lowest: Vec<Option<f64>> = lowest.collect::<Result<_>>()?;

@@ -181,9 +181,8 @@ impl Measure {
             return Ok(true);
         }
         let fresh = record.header.sources.freshness(current) == Freshness::Fresh;
-        let rust = |facts: &Facts| facts.known.get("Rust").cloned();
-        let same_machine =
-            record.header.machine.differences(machine).is_empty() && rust(&record.header.machine) == rust(machine);
+        let then = &record.header.machine;
+        let same_machine = then.differences(machine).is_empty() && then.compiler() == machine.compiler();
         Ok(!(fresh && same_machine && record.header.effort >= self.effort))
     }
 

@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::book::verdict::Verdict;
 use crate::cmd::claim::{is_published, verdict_of};
-use crate::print::render::Form;
+use crate::print::render::{self, Form};
 use crate::print::view::View;
 
 /// How many claims hold on this machine
@@ -33,7 +33,7 @@ impl Score {
         }
         let stale = match stale {
             0 => String::new(),
-            _ => format!(" ({stale} of them by programs that have changed since)"),
+            _ => format!(" ({stale} of them {})", render::CHANGED_SINCE),
         };
         let all = verdicts.len();
         let count = |verdict| verdicts.iter().filter(|own| **own == verdict).count();

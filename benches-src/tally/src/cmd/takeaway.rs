@@ -53,7 +53,7 @@ fn plain(said: &Result<String, Missing>) -> String {
 }
 
 /// The sentence of the case that is chosen.
-pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
+fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
     match takeaways::chosen(view, cases)? {
         Ok(case) => takeaways::sentence(view, &case.say, form),
         Err(missing) => Ok(Err(missing)),

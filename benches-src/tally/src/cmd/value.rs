@@ -50,17 +50,16 @@ impl Value {
 
     /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let Asked { plan, experiment, expression } = self.asked(&view.plans)?;
-        let measured = view.evaluate(plan, experiment, &expression)?;
+        let asked = self.asked(&view.plans)?;
+        let measured = view.evaluate(&asked)?;
         Ok(match form {
-            Form::Text => render::in_words(view, plan, experiment, &measured, &expression)? + "\n",
-            Form::Page => render::inline(view, plan, experiment, &measured, &expression)? + "\n",
+            Form::Text => render::in_words(view, &asked, &measured)? + "\n",
+            Form::Page => render::inline(view, &asked, &measured)? + "\n",
             Form::Json => {
-                let kept = view.kept(plan, experiment)?;
+                let kept = view.kept(asked.plan, asked.experiment)?;
                 let state = render::state_word(&kept);
-                let id = expression.to_string();
-                let mut value = render::json(&id, &measured, view.machine.slug(), state);
-                if let Some(lost) = render::lost(view, plan, experiment, &expression)? {
+                let mut value = render::json(&asked.expression.to_string(), &measured, view.machine.slug(), state);
+                if let Some(lost) = render::lost(view, &asked)? {
                     value["failed"] = lost.words().into();
                 }
                 value.to_string() + "\n"

@@ -3,7 +3,6 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::cmd::takeaway::said;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::takeaways;
@@ -18,11 +17,12 @@ impl Which {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let mut rows = Vec::new();
         for advice in &view.front.advice {
-            let choice = match takeaways::chosen(view, &advice.cases)? {
-                Ok(case) => case.choice.map_or("", takeaways::Choice::word),
-                Err(_) => "not measured",
+            let (choice, because) = match takeaways::chosen(view, &advice.cases)? {
+                Ok(case) => {
+                    (case.choice.map_or("", takeaways::Choice::word), takeaways::sentence(view, &case.say, form)?)
+                }
+                Err(missing) => ("not measured", Err(missing)),
             };
-            let because = said(view, &advice.cases, form)?;
             let because = match (because, form) {
                 (Ok(said), _) => said,
                 (Err(missing), Form::Page) => render::boxed_inline(&missing),

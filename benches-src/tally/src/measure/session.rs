@@ -362,7 +362,7 @@ fn differences(left: &Header, now: &Header) -> Vec<&'static str> {
         (left.cells == now.cells && left.sources == now.sources, "it is of other sources"),
         (left.effort == now.effort, "it is with another effort"),
         (left.machine.differences(&now.machine).is_empty(), "it is of another machine"),
-        (left.machine.known.get("Rust") == now.machine.known.get("Rust"), "it is by another compiler"),
+        (left.machine.compiler() == now.machine.compiler(), "it is by another compiler"),
         (left.before.boot == now.before.boot, "the machine was started anew since"),
     ];
     same.into_iter().filter(|(same, _)| !same).map(|(_, reason)| reason).collect()

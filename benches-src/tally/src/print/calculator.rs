@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use crate::book::expression::{Expression, Operator};
 use crate::book::plan::Plans;
+use crate::book::quantities::Asked;
 use crate::book::unit::Unit;
 use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::view::View;
@@ -282,20 +283,22 @@ impl Output {
 
 impl Choice {
     /// Somebody's quantity.
-    pub fn quantity(&self, plans: &Plans, who: Who) -> Result<Expression> {
-        let asked = |text: &str| plans.asked(text, Some(&self.experiment)).map(|asked| asked.expression);
+    pub fn asked<'a>(&self, plans: &'a Plans, who: Who) -> Result<Asked<'a>> {
+        let asked = |text: &str| plans.asked(text, Some(&self.experiment));
         let (thread, task) = (asked(&self.thread)?, asked(&self.task)?);
         Ok(match who {
             Who::Thread => thread,
             Who::Task => task,
-            Who::Extra => Expression::binary(thread, Operator::Minus, task),
+            Who::Extra => {
+                let expression = Expression::binary(thread.expression, Operator::Minus, task.expression);
+                Asked { expression, ..task }
+            }
         })
     }
 
     /// The same on the machine that is shown.
     pub fn measured(&self, view: &View, who: Who) -> Result<Measured> {
-        let (plan, experiment) = view.plans.experiment(&self.experiment)?;
-        view.evaluate(plan, experiment, &self.quantity(&view.plans, who)?)
+        view.evaluate(&self.asked(&view.plans, who)?)
     }
 
     /// The same as formulas take it. What lies below the noise floor is not called a difference.

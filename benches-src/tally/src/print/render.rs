@@ -3,7 +3,6 @@
 use anyhow::Result;
 
 use crate::book::experiment::Experiment;
-use crate::book::expression::Expression;
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
 use crate::book::unit::Unit;
@@ -27,19 +26,17 @@ pub enum Form {
     Json,
 }
 
+/// What is said of numbers and verdicts that stand on other listings than those shown.
+pub const CHANGED_SINCE: &str = "by programs that have changed since";
+
 /// The anchor of a cell's row in its experiment's table.
 pub fn row_anchor(experiment: &Experiment, cell: &crate::book::cell::Cell) -> String {
     format!("{}-{}", experiment.name, identifier(&cell.to_string()))
 }
 
 /// A quantity or its box inside a sentence, leading to its experiment's table, where the number can be looked into.
-pub fn inline(
-    view: &View,
-    plan: &Plan,
-    experiment: &Experiment,
-    measured: &Measured,
-    expression: &Expression,
-) -> Result<String> {
+pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
+    let Asked { plan, experiment, expression } = asked;
     let quantity = match measured {
         // A phone has nothing to point with, and can follow a link.
         Err(missing) => {
@@ -54,7 +51,7 @@ pub fn inline(
         .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
     let title = format!("{expression}: {} rounds, {}", quantity.estimate.rounds, context(view, plan, experiment)?);
     let stale = stale(view, plan, experiment)?.map_or(String::new(), |note| format!(" {}", leading(&note, &anchor)));
-    let lost = lost(view, plan, experiment, expression)?.map_or(String::new(), |lost| {
+    let lost = lost(view, asked)?.map_or(String::new(), |lost| {
         let (reason, word) = (html(&format!("{expression}: {}", lost.words())), html(&lost.short()));
         format!(" <a class=\"missing\" href=\"{anchor}\" title=\"{reason}\">{word}</a>")
     });
@@ -74,7 +71,7 @@ pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Res
     let title = format!("{} [{}]; {expression}: {rounds} rounds, {context}", shown.value, shown.interval_or_none());
     let mark = |note: &Missing| format!(" {}", leading(note, &anchor));
     let stale = stale(view, plan, experiment)?.as_ref().map_or(String::new(), mark);
-    let lost = lost(view, plan, experiment, expression)?.map(|lost| Missing::new("failed", lost.words()));
+    let lost = lost(view, asked)?.map(|lost| Missing::new("failed", lost.words()));
     let lost = lost.as_ref().map_or(String::new(), mark);
     let value = html(&format!("{}{unit}", format::rough(quantity)));
     Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{value}</a>{stale}{lost}", html(&title)))
@@ -86,24 +83,19 @@ fn leading(note: &Missing, anchor: &str) -> String {
 }
 
 /// A quantity for a terminal, with the words that must stand beside it.
-pub fn in_words(
-    view: &View,
-    plan: &Plan,
-    experiment: &Experiment,
-    measured: &Measured,
-    expression: &Expression,
-) -> Result<String> {
+pub fn in_words(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
     if measured.is_err() {
         return Ok(plain(measured));
     }
-    let stale = stale(view, plan, experiment)?.map_or(String::new(), |note| format!(" ({})", note.word));
-    let lost = lost(view, plan, experiment, expression)?;
+    let stale = stale(view, asked.plan, asked.experiment)?.map_or(String::new(), |note| format!(" ({})", note.word));
+    let lost = lost(view, asked)?;
     Ok(plain(measured) + &stale + &lost.map_or(String::new(), |lost| format!(" ({})", lost.words())))
 }
 
 /// Of the processes beneath a number, those that died: what is left may be what survives.
-pub fn lost(view: &View, plan: &Plan, experiment: &Experiment, expression: &Expression) -> Result<Option<Lost>> {
-    Ok(view.kept(plan, experiment)?.as_ref().as_ref().ok().and_then(|(record, _)| record.lost_by(expression)))
+pub fn lost(view: &View, asked: &Asked) -> Result<Option<Lost>> {
+    let kept = view.kept(asked.plan, asked.experiment)?;
+    Ok(kept.as_ref().as_ref().ok().and_then(|(record, _)| record.lost_by(&asked.expression)))
 }
 
 /// How many died, beside a number of rounds in a table; how they did is said under it.
@@ -224,11 +216,11 @@ pub fn words(text: &str, form: Form) -> String {
 }
 
 fn filled_in(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
-    let Asked { plan, experiment, expression } = view.plans.asked_in(experiment, text)?;
-    let measured = view.evaluate(plan, experiment, &expression)?;
+    let asked = view.plans.asked_in(experiment, text)?;
+    let measured = view.evaluate(&asked)?;
     match form {
-        Form::Page => inline(view, plan, experiment, &measured, &expression),
-        Form::Text | Form::Json => in_words(view, plan, experiment, &measured, &expression),
+        Form::Page => inline(view, &asked, &measured),
+        Form::Text | Form::Json => in_words(view, &asked, &measured),
     }
 }
 

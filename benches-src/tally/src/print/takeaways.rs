@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::book::expression::Expression;
-use crate::book::quantities::Asked;
 use crate::compute::quantity::{Missing, Quantity};
 use crate::name;
 use crate::print::format;
@@ -238,8 +237,7 @@ fn side(view: &View, text: &str) -> Result<Result<Side, Missing>> {
     if let Expression::Number(number) = expression {
         return Ok(Ok(Side { low: number, median: number, high: number, noise: 0.0 }));
     }
-    let Asked { plan, experiment, expression } = view.plans.ask(expression, None)?;
-    Ok(match view.evaluate(plan, experiment, &expression)? {
+    Ok(match view.evaluate(&view.plans.ask(expression, None)?)? {
         Err(missing) => Err(missing),
         Ok(Quantity { estimate: Estimate { median, interval, .. }, floor, .. }) => {
             // Without an interval or a floor nothing is certain.
@@ -272,8 +270,8 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
     let mut rest = say;
     while let Some((before, after)) = rest.split_once('{') {
         let (text, after) = after.split_once('}').with_context(|| format!("a brace that is not closed in {say:?}"))?;
-        let Asked { plan, experiment, expression } = view.plans.asked(text, None)?;
-        let quantity = match view.evaluate(plan, experiment, &expression)? {
+        let asked = view.plans.asked(text, None)?;
+        let quantity = match view.evaluate(&asked)? {
             Ok(quantity) => quantity,
             Err(missing) => return Ok(Err(missing)),
         };
@@ -281,7 +279,7 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
         let unit = if after.starts_with('×') { "×" } else { "" };
         filled += &render::words(before, form);
         filled += &match form {
-            Form::Page => render::rough(view, &Asked { plan, experiment, expression }, &quantity, unit)?,
+            Form::Page => render::rough(view, &asked, &quantity, unit)?,
             Form::Text | Form::Json => format::rough(&quantity) + unit,
         };
         rest = after.strip_prefix(unit).unwrap_or(after);

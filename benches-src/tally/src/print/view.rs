@@ -8,9 +8,9 @@ use std::rc::Rc;
 use anyhow::Result;
 
 use crate::book::experiment::Experiment;
-use crate::book::expression::Expression;
 use crate::book::plan::{Plan, Plans};
 use crate::book::published::Published;
+use crate::book::quantities::Asked;
 use crate::compute::quantity::{Measured, Missing};
 use crate::print::charts::Pencil;
 use crate::print::takeaways::Front;
@@ -175,11 +175,11 @@ impl View {
         if self.project.reference().as_ref() == Some(machine) { " (reference)" } else { "" }
     }
 
-    /// Evaluates an expression in an experiment's record on the machine that is shown.
-    pub fn evaluate(&self, plan: &Plan, experiment: &Experiment, expression: &Expression) -> Result<Measured> {
-        match self.kept(plan, experiment)?.as_ref() {
+    /// Evaluates what is asked for in its experiment's record on the machine that is shown.
+    pub fn evaluate(&self, asked: &Asked) -> Result<Measured> {
+        match self.kept(asked.plan, asked.experiment)?.as_ref() {
             Err(missing) => Ok(Err(missing.clone())),
-            Ok((record, _)) => record.evaluate(expression),
+            Ok((record, _)) => record.evaluate(&asked.expression),
         }
     }
 

@@ -170,6 +170,11 @@ impl Facts {
         )
     }
 
+    /// The compiler. It is no part of what tells machines apart, but what another one compiled is something else.
+    pub fn compiler(&self) -> Option<&str> {
+        self.known.get("Rust").map(String::as_str)
+    }
+
     /// CPU 0's caches that hold data: name and bytes.
     pub fn data_caches(&self) -> Vec<(String, f64)> {
         let text = self.known.get("caches of CPU 0").map_or("", String::as_str);

@@ -102,7 +102,7 @@ impl Printer<'_> {
                         plural(who),
                         unit,
                         &value,
-                        format!("{}: {}", option.experiment, option.quantity(&self.view.plans, who)?),
+                        format!("{}: {}", option.experiment, option.asked(&self.view.plans, who)?.expression),
                     );
                 }
             }
@@ -195,8 +195,8 @@ impl Printer<'_> {
                 let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
                 let context = render::context(self.view, plan, experiment)?;
                 let number = |who| -> Result<String> {
-                    let measured = option.measured(self.view, who)?;
-                    render::inline(self.view, plan, experiment, &measured, &option.quantity(&self.view.plans, who)?)
+                    let asked = option.asked(&self.view.plans, who)?;
+                    render::inline(self.view, &asked, &self.view.evaluate(&asked)?)
                 };
                 out += &format!(
                     "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span class=\"legend\">{}</span></td></tr>\n",

@@ -110,15 +110,15 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
     let judged = Judged::new(view, chapter, claim)?;
     let (mut numbers, mut freshness) = (Vec::new(), Freshness::Fresh);
     for part in &judged.parts {
-        let lost = || render::lost(view, part.plan, part.experiment, &part.quantity);
+        let lost = || render::lost(view, &part.asked);
         numbers.push(match (&part.measured, form) {
             (Ok(quantity), Form::Page) => {
                 render::in_table(&format::quantity(quantity)) + &render::lost_in_table(lost()?.as_ref())
             }
             (Err(missing), Form::Page) => render::boxed_inline(missing),
-            (measured, _) => render::in_words(view, part.plan, part.experiment, measured, &part.quantity)?,
+            (measured, _) => render::in_words(view, &part.asked, measured)?,
         });
-        if let Ok((_, of_part)) = view.kept(part.plan, part.experiment)?.as_ref()
+        if let Ok((_, of_part)) = view.kept(part.asked.plan, part.asked.experiment)?.as_ref()
             && age(of_part) > age(&freshness)
         {
             freshness = of_part.clone();

@@ -226,5 +226,5 @@ impl Calculator {
 }
 
 fn option_is_answered(view: &View, option: &Choice) -> Result<()> {
-    option.quantity(&view.plans, Who::Extra).map(drop)
+    option.asked(&view.plans, Who::Extra).map(drop)
 }
