@@ -42,11 +42,7 @@ impl Ended<'_> {
         for words in observation.unavailable.values_mut().chain(&mut observation.doubts) {
             *words = without_folders(words, self.checkout);
         }
-        let wanted = format!("{chapter}/{}", cell.program);
-        let agrees = observation.program == wanted
-            && observation.placement == cell.placement
-            && cell.parameters.iter().all(|(name, value)| observation.parameters.get(name) == Some(value));
-        if !agrees {
+        if !sound::is_of(&observation, cell, chapter) {
             return Err(self.failure(format!("it reported on {} instead of {cell}", observation.program)));
         }
         // By the same rules by which the record is read: what it would be refused for is a failure of this process alone.

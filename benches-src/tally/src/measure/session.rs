@@ -326,21 +326,19 @@ impl Session<'_> {
             kill(&mut child)?;
             child.wait()?;
         }
-        if status.and_then(|status| status.code()) == Some(CANNOT_START) {
-            let mut said = String::new();
-            errors.rewind()?;
-            errors.read_to_string(&mut said)?;
-            bail!("{}", said.trim().trim_start_matches("tally: "));
-        }
         let text = |file: &mut fs::File| -> Result<String> {
             let mut bytes = Vec::new();
             file.rewind()?;
             file.read_to_end(&mut bytes)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
+        let errors = text(&mut errors)?;
+        if status.and_then(|status| status.code()) == Some(CANNOT_START) {
+            bail!("{}", errors.trim().trim_start_matches("tally: "));
+        }
         // Its last lines may come to stand in the record.
         let checkout = self.project.root();
-        let errors = without_folders(&text(&mut errors)?, checkout);
+        let errors = without_folders(&errors, checkout);
         Ok(Ended { status, limit, output: text(&mut output)?, errors, checkout })
     }
 

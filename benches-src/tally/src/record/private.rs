@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
@@ -58,10 +59,7 @@ pub fn without_folders(text: &str, checkout: &Path) -> String {
         let ends = Regex::new(&format!(r"{}([^\w-]|$)", regex::escape(&folder))).expect("an escaped path");
         text = ends.replace_all(&text, format!("{word}${{1}}")).into_owned();
     }
-    let package = Regex::new(r"(?:/[^/\s:]+)*/registry/src/[^/\s]+/").expect("a literal that is well formed");
-    let text = package.replace_all(&text, "[cargo]/");
-    let path = Regex::new(r#"(^|[\s"'`(=\[<{,;:|])(/[^/\s"'`)\]>},;:|]+/[^\s"'`)\]>},;:|]*)"#)
-        .expect("a literal that is well formed");
+    let text = PACKAGE.replace_all(&text, "[cargo]/");
     let shown = |found: &Captures| {
         let (before, path) = (&found[1], &found[2]);
         match path.rsplit('/').next().filter(|file| file.trim_matches('.').contains('.')) {
@@ -70,5 +68,16 @@ pub fn without_folders(text: &str, checkout: &Path) -> String {
             None => format!("{before}[folder]"),
         }
     };
-    path.replace_all(&text, shown).into_owned()
+    PATH.replace_all(&text, shown).into_owned()
+}
+
+/// Where cargo keeps a package's code.
+static PACKAGE: LazyLock<Regex> = LazyLock::new(|| literal(r"(?:/[^/\s:]+)*/registry/src/[^/\s]+/"));
+
+/// What stands before a path, and the path.
+static PATH: LazyLock<Regex> =
+    LazyLock::new(|| literal(r#"(^|[\s"'`(=\[<{,;:|])(/[^/\s"'`)\]>},;:|]+/[^\s"'`)\]>},;:|]*)"#));
+
+fn literal(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a literal that is well formed")
 }

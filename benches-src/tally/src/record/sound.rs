@@ -95,13 +95,16 @@ pub fn date(time: &str) -> Result<Timestamp> {
     Ok(read)
 }
 
+/// Whether a report is one on this cell.
+pub fn is_of(seen: &Observation, cell: &Cell, chapter: &str) -> bool {
+    seen.program == format!("{chapter}/{}", cell.program)
+        && seen.placement == cell.placement
+        && cell.parameters.iter().all(|(name, value)| seen.parameters.get(name) == Some(value))
+}
+
 /// Whether a process of this cell can have reported it.
 pub fn observation(seen: &Observation, cell: &Cell, chapter: &str) -> Result<()> {
-    let parameters = |(name, value)| seen.parameters.get(name) == Some(value);
-    let agrees = seen.program == format!("{chapter}/{}", cell.program)
-        && seen.placement == cell.placement
-        && cell.parameters.iter().all(parameters);
-    ensure!(agrees, "what {} reported, {}, stands for {cell}", seen.program, seen.placement);
+    ensure!(is_of(seen, cell, chapter), "what {} reported, {}, stands for {cell}", seen.program, seen.placement);
     ensure!(seen.samples.len() <= MOST_WINDOWS, "{} samples", seen.samples.len());
     for sample in &seen.samples {
         ensure!(sample.operations > 0 && sample.elapsed_ns > 0, "a sample without any operation or time");
