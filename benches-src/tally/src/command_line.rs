@@ -9,8 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, calculator, chart, check, claim, confirm, export, ladder, limits, list, measure, score, spin, stream,
-    table, takeaway, value, which,
+    become_bound, between, calculator, chart, check, claim, confirm, export, ladder, limits, list, measure, score,
+    spin, stream, table, takeaway, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -52,6 +52,7 @@ pub enum Verb {
     Which(which::Which),
     Calculator(calculator::Calculator),
     Confirm(confirm::Confirm),
+    Between(between::Between),
     Check(check::Check),
     Export(export::Export),
     Preprocess(Preprocess),
@@ -82,6 +83,7 @@ impl Verb {
             Verb::Which(verb) => verb.print(view, form),
             Verb::Calculator(verb) => verb.print(view, form),
             Verb::Confirm(verb) => verb.print(view, form),
+            Verb::Between(verb) => verb.print(view, form),
             Verb::Check(verb) => verb.print(view),
             Verb::Measure(_)
             | Verb::Export(_)
@@ -118,6 +120,7 @@ impl CommandLine {
             | Verb::Check(_) => {
                 bail!(ONLY_PRINTS)
             }
+            Verb::Between(between) if !between.only_prints() => bail!(ONLY_PRINTS),
             _ => Ok(verb),
         }
     }
@@ -148,6 +151,7 @@ impl CommandLine {
             Verb::Measure(verb) => return verb.run(&project, form)?.is_an_error(),
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
+            Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),
             _ => {}
         }
         let machine = project.machine(self.machine.as_deref().unwrap_or("local"))?;

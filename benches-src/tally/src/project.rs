@@ -153,6 +153,11 @@ impl Project {
         self.root.join("data/published")
     }
 
+    /// How far sessions of one machine differ.
+    pub fn between_sessions(&self) -> PathBuf {
+        self.all_data().join("between-sessions.toml")
+    }
+
     /// The machines whose records came with the checkout, by name. `reference` is a link to one of them. A folder's name becomes an address
     /// and an anchor, so that one which is no name is refused.
     pub fn machines(&self) -> Result<Vec<String>> {

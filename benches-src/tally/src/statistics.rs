@@ -57,6 +57,70 @@ pub fn interval_rank(n: usize) -> Option<usize> {
     rank
 }
 
+/// The correlation of each value with the one before it; nothing for fewer than six values, or where they do not vary.
+pub fn correlation_with_the_one_before(values: &[f64]) -> Option<f64> {
+    const FEWEST: usize = 6;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let together: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    (values.len() >= FEWEST && spread > 0.0).then(|| together / spread)
+}
+
+/// Whether the first half of these values differs from the second by more than chance: by what share the second half's median lies above the
+/// first's, where chance alone would order the two halves so clearly once in a thousand times. Nothing for fewer than twelve values.
+pub fn drift(values: &[f64]) -> Option<f64> {
+    const FEWEST: usize = 12;
+    const BY_CHANCE: f64 = 0.001;
+    if values.len() < FEWEST {
+        return None;
+    }
+    // Of an odd number the middle one belongs to neither half.
+    let half = values.len() / 2;
+    let (first, second) = (&values[..half], &values[values.len() - half..]);
+    let above = |a: &f64| {
+        second
+            .iter()
+            .map(|b| {
+                if b > a {
+                    1.0
+                } else if b < a {
+                    0.0
+                } else {
+                    0.5
+                }
+            })
+            .sum::<f64>()
+    };
+    let pairs: f64 = first.iter().map(above).sum();
+    let (before, after) = (median(first)?, median(second)?);
+    (chance_of_order(half, pairs) < BY_CHANCE && before != 0.0).then(|| after / before - 1.0)
+}
+
+/// The probability that chance orders two samples of `n` values each at least as clearly as this many of their `n * n` pairs do, to either
+/// side: the distribution of Mann and Whitney, counted exactly.
+fn chance_of_order(n: usize, pairs: f64) -> f64 {
+    let all = n * n;
+    // How many arrangements of so many of the first and so many of the second sample have so many ordered pairs.
+    let mut ways = vec![vec![vec![0.0_f64; all + 1]; n + 1]; n + 1];
+    for of_first in 0..=n {
+        for of_second in 0..=n {
+            if of_first == 0 || of_second == 0 {
+                ways[of_first][of_second][0] = 1.0;
+                continue;
+            }
+            for ordered in 0..=of_first * of_second {
+                // The largest value is of the second sample, above all of the first, or of the first.
+                let last_of_second =
+                    if ordered >= of_first { ways[of_first][of_second - 1][ordered - of_first] } else { 0.0 };
+                ways[of_first][of_second][ordered] = last_of_second + ways[of_first - 1][of_second][ordered];
+            }
+        }
+    }
+    let total: f64 = ways[n][n].iter().sum();
+    let fewer = pairs.min(all as f64 - pairs).floor() as usize;
+    (2.0 * ways[n][n][..=fewer].iter().sum::<f64>() / total).min(1.0)
+}
+
 /// A straight line through points, by least squares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
@@ -129,6 +193,39 @@ mod tests {
         assert!((ratio.median - 2.0).abs() < 1e-12, "the middle of 1 and 4 is 2 on the log scale");
         let exact = Estimate { median: 1.2, interval: Some((1.2, 1.2)), rounds: 6 };
         assert_eq!(estimate_ratio(&[1.2; 6]), Some(exact));
+    }
+
+    #[test]
+    fn halves_that_differ_by_more_than_chance_are_told() {
+        let falling: Vec<f64> = (0..20).map(|round| if round < 10 { 8.0 } else { 5.0 }).collect();
+        assert!((drift(&falling).unwrap() + 0.375).abs() < 1e-12);
+        assert_eq!(drift(&[5.0; 20]), None);
+        assert_eq!(drift(&falling[5..16]), None, "eleven are too few to tell");
+        let bimodal: Vec<f64> = (0..40).map(|round| if round % 2 == 0 { 8.0 } else { 5.0 }).collect();
+        assert_eq!(drift(&bimodal), None, "two modes in turns are no drift");
+        // Three and three values can be ordered in twenty ways; two of them are the clearest.
+        assert!((chance_of_order(3, 9.0) - 0.1).abs() < 1e-12 && (chance_of_order(3, 0.0) - 0.1).abs() < 1e-12);
+        assert_eq!(chance_of_order(3, 4.5), 1.0);
+    }
+
+    #[test]
+    fn chance_alone_is_seldom_taken_for_a_drift() {
+        let mut rng = StdRng::seed_from_u64(23);
+        for (name, noise) in NOISES {
+            let taken =
+                (0..2000).filter(|_| drift(&(0..20).map(|_| round(&mut rng, noise)).collect::<Vec<_>>()).is_some());
+            assert!(taken.count() <= 6, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_value_like_the_one_before_it_is_correlated_with_it() {
+        let rising: Vec<f64> = (0..100).map(f64::from).collect();
+        assert!(correlation_with_the_one_before(&rising).unwrap() > 0.9);
+        let turning: Vec<f64> = (0..100).map(|round| f64::from(round % 2)).collect();
+        assert!(correlation_with_the_one_before(&turning).unwrap() < -0.9);
+        assert_eq!(correlation_with_the_one_before(&[1.0; 9]), None);
+        assert_eq!(correlation_with_the_one_before(&[1.0, 2.0]), None);
     }
 
     #[test]

@@ -37,14 +37,14 @@ experiment = "confirm"
 [[claim.part]]
 name = "theirs over ours"
 quantity = "slow[free] / fast[free]"
-published = "2"
-agreement = 1.1
+published = "twice"
+about = "published"
+within = 1.1
 
 [claim.conclusion]
 holds = "It is: {slow[free] / fast[free]}."
-shifted = "Shifted."
 does-not-hold = "It is not: {slow[free] / fast[free]}."
-inconclusive = "Nobody knows."
+undecided = "Nobody knows."
 "#;
     PLAN.replacen("\n[[claim]]", &format!("{experiment}\n[[claim]]"), 1) + claim
 }

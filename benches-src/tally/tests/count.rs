@@ -36,20 +36,20 @@ experiment = "pair"
 name = "slow over fast"
 quantity = "slow[free].calls_write / fast[free].calls_write"
 published = "twice"
-agreement = 1
+about = "published"
+within = 1
 no_effect = "1"
 
 [[claim.part]]
 name = "receives"
 quantity = "slow[free].calls_recvfrom"
-published = "0"
-agreement = 1
+equals = "0"
 
 [claim.conclusion]
 holds = "It writes {slow[free].calls_write} times a step."
 shifted = "Shifted."
 does-not-hold = "It does not."
-inconclusive = "Nobody knows."
+undecided = "Nobody knows."
 "#;
 
 /// A script whose every lap writes so often.

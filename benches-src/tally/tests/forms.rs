@@ -286,27 +286,54 @@ fn the_calculator_in_each_form() {
 }
 
 #[test]
-fn without_a_noise_floor_no_difference_is_called_one() {
+fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_session() {
     let fake = with_calculator();
     let path = "data/machines/a-machine/chapter/pair.jsonl";
-    let mut record = String::new();
-    for line in fake.read(path).lines() {
-        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
-        let twin = 2;
-        if let Some(run) = line.get_mut("run").filter(|run| run["cell"] == twin) {
-            run.as_object_mut().unwrap().remove("observation");
-            run["failure"] = serde_json::json!({ "exit": "exit status 1", "last_lines": [] });
-        }
-        record += &(line.to_string() + "\n");
-    }
-    fake.write(path, &record);
-    let claim = fake.print(&["claim", "T1", "--machine", "a-machine"]);
-    assert!(
-        claim.contains("inconclusive") && claim.contains("The noise floor is not known, for lack of rounds."),
-        "{claim}"
+    let value = |what: &str| {
+        let printed = fake.print(&["value", what, "--machine", "a-machine", "--json"]);
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap()
+    };
+    let ends = |value: &serde_json::Value| ["low_ns", "high_ns"].map(|end| value[end].as_f64().unwrap());
+    let before = value("slow[free]");
+    // What is known of such quantities.
+    let kind = "pairs = 99\npairs_of_sessions = 9\nmissed = 0.4\ntried_from = \"\"\ntried = 0\n";
+    let known = format!(
+        "derived = \"x\"\nuntil = \"x\"\nsessions = 9\ncorrelation = 0.1\ntoo_narrow = 1.1\n\
+         [[kind]]\nkind = \"time\"\nfactor = 1.25\n{kind}[[kind]]\nkind = \"ratio\"\n{kind}"
     );
-    let calculator = fake.print(&["calculator", "--machine", "a-machine"]);
-    assert!(calculator.contains("not known: CPU time (noise not known)"), "{calculator}");
+    fake.write("data/between-sessions.toml", &known);
+    let widened = value("slow[free]");
+    let [(low, high), (own_low, own_high)] = [&widened, &before].map(ends).map(|[low, high]| (low, high));
+    assert!((low * 1.25 / own_low - 1.0).abs() < 1e-9 && (high / 1.25 / own_high - 1.0).abs() < 1e-9, "{widened}");
+    assert_eq!(widened["session_low_ns"], before["low_ns"]);
+    assert_eq!(
+        value("slow[free] / fast[free]")["low"],
+        value("slow[free] / fast[free]")["session_low"],
+        "too few pairs"
+    );
+    // A table has the session's own.
+    let csv = |fake: &support::Fake| {
+        fake.print(&["table", "pair", "--machine", "a-machine", "--form", "page"]);
+        fake.read("book/src/generated/a-machine/chapter/pair.csv")
+    };
+    assert!(csv(&fake).contains(&format!(",{own_low},{own_high},{low},{high},")), "{}", csv(&fake));
+    // Another session of the same, in which a step took ten times as long.
+    let slower = fake.read(path).replace("T10:0", "T09:0");
+    let slower = slower.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        if let Some(times) =
+            line.pointer_mut("/run/observation/samples/elapsed_ns").and_then(|times| times.as_array_mut())
+        {
+            times.iter_mut().for_each(|time| *time = (10 * time.as_u64().unwrap()).into());
+        }
+        line.to_string() + "\n"
+    });
+    fake.write(&format!("{path}.session"), &slower.collect::<String>());
+    let both = value("slow[free]");
+    assert_eq!((both["sessions"].as_u64(), &both["median_ns"]), (Some(2), &before["median_ns"]), "nothing is pooled");
+    assert!(ends(&both)[1] > 10.0 * own_high && ends(&both)[0] < own_low, "{both}");
+    let page = fake.print(&["value", "slow[free]", "--machine", "a-machine", "--form", "page"]);
+    assert!(page.contains("rounds of the last of 2 sessions"), "{page}");
 }
 
 #[test]

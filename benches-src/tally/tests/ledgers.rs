@@ -46,12 +46,12 @@ experiment = "pair"
 name = "a slow one"
 quantity = "slow[free].total_bytes"
 published = "slow-bytes"
+about = "published"
 
 [claim.conclusion]
 holds = "It holds {slow[free].total_bytes}."
-shifted = "Shifted."
 does-not-hold = "It does not."
-inconclusive = "Nobody knows."
+undecided = "Nobody knows."
 "#;
 
 const PUBLISHED: &str = r#"
@@ -111,7 +111,7 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
     let csv = fake.read("book/src/generated/local/chapter/pair.csv");
     assert!(
         csv.starts_with(
-            "cell,program,placement,condition,parameters,rounds,total_bytes,total_bytes_low,total_bytes_high,reached,"
+            "cell,program,placement,condition,parameters,rounds,total_bytes,total_bytes_low,total_bytes_high,total_bytes_between_low,total_bytes_between_high,reached,"
         ),
         "{csv}"
     );

@@ -327,17 +327,6 @@ fn plans_with_mistakes_are_refused_with_place_and_reason() {
 }
 
 #[test]
-fn a_no_effect_that_is_measured_needs_what_was_published_of_it() {
-    let measured = "no_effect = \"slow[one-cpu] / fast[free]\"";
-    let fake = Fake::with_plan(&PLAN.replacen("no_effect = \"1\"", measured, 1));
-    succeed(fake.measure(&[]));
-    assert!(fail(fake.tally(&["claim", "T1"])).contains("say in no_effect_published"));
-    let published = format!("{measured}\nno_effect_published = \"1\"");
-    fake.write("benches-src/chapter/plan.toml", &PLAN.replacen("no_effect = \"1\"", &published, 1));
-    assert!(fake.print(&["claim", "T1"]).contains("not measured"));
-}
-
-#[test]
 fn a_parameter_that_the_program_does_not_take_is_found_before_anything_is_timed() {
     let fake = Fake::new();
     fake.raw_program("slow", "echo \"error: unexpected argument '--size' found\" >&2; exit 2");

@@ -71,6 +71,12 @@ fn says(fake: &Fake) -> String {
     fake.print(&["takeaway", "which-is-slower"])
 }
 
+/// Measures as if for the first time: an earlier session of the same would be in the interval.
+fn measured_anew(fake: &Fake) {
+    let _ = std::fs::remove_dir_all(fake.path("data/local"));
+    succeed(fake.measure(&[]));
+}
+
 #[test]
 fn each_outcome_has_its_sentence() {
     let fake = fake();
@@ -81,14 +87,14 @@ fn each_outcome_has_its_sentence() {
         (observation("slow", 1000), "Both are alike: 1.00×."),
     ] {
         fake.program("slow", &slow);
-        succeed(fake.measure(&["--again"]));
+        measured_anew(&fake);
         assert_eq!(says(&fake), format!("which-is-slower: {sentence}\n"));
     }
     // Now this and now that, from process to process: its interval reaches far to both sides.
     let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n";
     let (low, high) = (observation("slow", 300), observation("slow", 4000));
     fake.program("slow", &format!("{count}; if [ $((n / 2 % 2)) = 0 ]; then {low}; else {high}; fi"));
-    succeed(fake.measure(&["--again"]));
+    measured_anew(&fake);
     assert_eq!(says(&fake), "which-is-slower: It cannot be told.\n");
 }
 

@@ -100,6 +100,14 @@ impl Expression {
         Expression::Binary(Box::new(a), operator, Box::new(b))
     }
 
+    /// What a name stands for, and any other as it is.
+    pub fn formula(&self) -> &Self {
+        match self {
+            Expression::In(_, formula) => formula.formula(),
+            own => own,
+        }
+    }
+
     /// Every cell that it needs.
     pub fn leaves(&self) -> Vec<&Selector> {
         match self {

@@ -12,5 +12,6 @@ pub mod plan;
 pub mod published;
 pub mod quantities;
 pub mod reading;
+pub mod sentences;
 pub mod unit;
 pub mod verdict;

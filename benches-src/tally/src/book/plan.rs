@@ -113,7 +113,8 @@ impl Plan {
         for experiment in &plan.experiments {
             plan.check(project, experiment).with_context(|| format!("experiment {}", experiment.name))?;
         }
-        for Claim { id, .. } in &plan.claims {
+        for claim @ Claim { id, .. } in &plan.claims {
+            claim.check().with_context(|| format!("claim {id}"))?;
             let is_anchor = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric());
             ensure!(is_anchor, "{id:?} is no id for a claim; use letters and digits, such as C1");
         }

@@ -1,27 +1,52 @@
 //! What can be said of a claim.
 
-/// What the data say.
+/// What the data say, from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The interval lies in the band of agreement.
+    /// Nothing is to be said: figures of somebody else's stand beside this machine's.
+    Compared,
+    /// All of the interval agrees.
     Holds,
-    /// Outside the band, on the same side of no effect.
+    /// What is claimed is there, with another figure.
     Shifted,
-    /// None of the others can be said, or the difference is below the noise floor.
-    Inconclusive,
-    /// On the other side of no effect, or at it.
+    /// The interval reaches over a bound of what would agree.
+    Undecided,
+    /// Nothing of the interval agrees.
     DoesNotHold,
     /// There is no number.
     NotMeasured,
+}
+
+/// To which side of what was claimed something lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shift {
+    /// Farther from no effect.
+    More,
+    /// Nearer to no effect.
+    Less,
+    /// Another time or size, of which neither is more of what was claimed; or parts to different sides.
+    AnotherFigure,
+}
+
+impl Shift {
+    /// As pages say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Shift::More => "more than claimed",
+            Shift::Less => "less than claimed",
+            Shift::AnotherFigure => "another figure",
+        }
+    }
 }
 
 impl Verdict {
     /// As pages say it.
     pub fn words(self) -> &'static str {
         match self {
+            Verdict::Compared => "compared",
             Verdict::Holds => "holds",
             Verdict::Shifted => "shifted",
-            Verdict::Inconclusive => "inconclusive",
+            Verdict::Undecided => "undecided",
             Verdict::DoesNotHold => "does not hold",
             Verdict::NotMeasured => "not measured",
         }
@@ -35,9 +60,10 @@ impl Verdict {
     /// As a sentence says it of so many claims.
     pub fn said_of(self, claims: usize) -> &'static str {
         let (one, several) = match self {
+            Verdict::Compared => ("is only compared", "are only compared"),
             Verdict::Holds => ("holds", "hold"),
             Verdict::Shifted => ("has another figure", "have another figure"),
-            Verdict::Inconclusive => ("is undecided", "are undecided"),
+            Verdict::Undecided => ("is undecided", "are undecided"),
             Verdict::DoesNotHold => ("does not hold", "do not hold"),
             Verdict::NotMeasured => ("is not measured", "are not measured"),
         };

@@ -7,14 +7,15 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::cmd::table;
 use crate::compute::quantity::Missing;
+use crate::compute::sessions::Sessions;
 use crate::print::charts::{self, Packages, Request};
 use crate::print::downloads::SmallPrint;
-use crate::print::escape::identifier;
+use crate::print::escape::{html, identifier};
+use crate::print::frame::marks_notes;
 use crate::print::points::{Points, Source};
 use crate::print::render::{self, Form};
 use crate::print::rows::Row;
 use crate::print::view::View;
-use crate::record::Record;
 use crate::record::sources::Freshness;
 
 /// An experiment as a picture
@@ -143,7 +144,7 @@ impl Chart {
         view: &View,
         plan: &Plan,
         experiment: &Experiment,
-        (record, freshness): (&Record, &Freshness),
+        (record, freshness): (&Sessions, &Freshness),
         rows: &[Row],
         points: &Points,
     ) -> Result<String> {
@@ -167,9 +168,12 @@ impl Chart {
         let lost = record.losses();
         let lost =
             if lost.is_empty() { String::new() } else { render::boxed(&Missing::new("failed", lost.join("; "))) };
+        let doubts = marks_notes(rows.iter().map(|row| (&row.cell, &row.marks)));
+        let doubts: String =
+            doubts.iter().map(|doubt| format!(" <span class=\"legend\">{}</span>", html(doubt))).collect();
         let caption = render::fill(view, experiment, self.caption(experiment)?, Form::Page)?;
         Ok(format!(
-            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n{stale}{lost}{pictures}<figcaption>{caption} {}</figcaption>\n{small}</figure>\n",
+            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n{stale}{lost}{pictures}<figcaption>{caption} {}{doubts}</figcaption>\n{small}</figure>\n",
             request.prefix, points.legend
         ))
     }

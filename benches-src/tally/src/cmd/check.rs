@@ -236,7 +236,8 @@ fn unused(view: &View) -> Result<Vec<String>> {
     for plan in &view.plans.0 {
         texts.extend(plan.quantities.iter().map(|quantity| quantity.formula.clone()));
         texts.extend(plan.experiments.iter().flat_map(|experiment| experiment.captions.values().cloned()));
-        texts.extend(plan.claims.iter().flat_map(|claim| claim.parts.iter().map(|part| part.quantity.clone())));
+        let parts = plan.claims.iter().flat_map(|claim| &claim.parts);
+        texts.extend(parts.flat_map(|part| [Some(part.quantity.clone()), part.beside.clone()]).flatten());
         texts.extend(plan.claims.iter().flat_map(|claim| claim.conclusion.sentences()));
     }
     if let Ok(calculator) = Calculator::load(&view.project) {
@@ -300,7 +301,7 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
-        Verb::Confirm(_) | Verb::Score(_) | Verb::Which(_) => Ok(()),
+        Verb::Confirm(_) | Verb::Score(_) | Verb::Which(_) | Verb::Between(_) => Ok(()),
         Verb::Takeaway(takeaway) => takeaway.ids.iter().try_for_each(|id| view.front.takeaway(id).map(drop)),
         Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
         Verb::Calculator(_) => Calculator::load(&view.project).map(drop),

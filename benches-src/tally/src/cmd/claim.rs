@@ -1,25 +1,22 @@
 //! `tally claim`: what the data say about a sentence, or about all of them, on one machine or on each.
 
 mod machines;
+mod part;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::Args;
 
-use crate::book::claim::{Claim as PlannedClaim, Part};
+use crate::book::claim::{Claim as PlannedClaim, Joined, Part};
 use crate::book::experiment::Experiment;
-use crate::book::expression::{Expression, Operator};
 use crate::book::plan::Plan;
 use crate::book::published::{Kind, Publication};
-use crate::book::quantities::Asked;
-use crate::book::unit::Unit;
 use crate::book::verdict::Verdict;
-use crate::compute::judging::{Expectation, NoEffect, verdict, worst};
-use crate::compute::quantity::{Measured, Missing, Quantity, evaluate_published};
+use crate::cmd::claim::part::{JudgedPart, in_words};
+use crate::compute::judging::{Judgement, all_of, any_of};
+use crate::compute::quantity::Missing;
 use crate::print::escape::html;
-use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
-use crate::statistics::Estimate;
 
 /// A claim and its verdict
 #[derive(Args)]
@@ -74,27 +71,31 @@ struct Judged<'a> {
     parts: Vec<JudgedPart<'a>>,
 }
 
-struct JudgedPart<'a> {
-    part: &'a Part,
-    /// Where it is measured, and how.
-    asked: Asked<'a>,
-    measured: Measured,
-    expected: Expectation,
-    published_unit: Unit,
-    verdict: Verdict,
-}
-
 impl<'a> Judged<'a> {
     fn new(view: &'a View, chapter: &'a Plan, claim: &'a PlannedClaim) -> Result<Self> {
         let (_, experiment) = view.plans.experiment(&claim.experiment)?;
-        view.published.publication(&claim.source)?;
-        let judge = |part: &'a Part| judge(view, part.experiment.as_ref().unwrap_or(&claim.experiment), part);
+        let kind = view.published.publication(&claim.source)?.kind;
+        let judge =
+            |part: &'a Part| JudgedPart::new(view, part.experiment.as_ref().unwrap_or(&claim.experiment), part, kind);
         let parts = claim.parts.iter().map(judge).collect::<Result<_>>()?;
         Ok(Self { chapter, experiment, claim, parts })
     }
 
+    /// What is said of all parts together, as the sentence joins them. Of what is not all checked, it cannot be said that it holds.
+    fn judgement(&self) -> Judgement {
+        let parts = self.parts.iter().map(|part| part.judgement);
+        let judgement = match self.claim.joined {
+            Joined::And => all_of(parts),
+            Joined::Or => any_of(parts),
+        };
+        match judgement.verdict {
+            Verdict::Holds if self.claim.unchecked.is_some() => Judgement { verdict: Verdict::Undecided, shift: None },
+            _ => judgement,
+        }
+    }
+
     fn verdict(&self) -> Verdict {
-        worst(self.parts.iter().map(|part| part.verdict))
+        self.judgement().verdict
     }
 
     /// What must be said of the records beneath it that are of other listings or plans than those shown, each once.
@@ -114,7 +115,7 @@ impl<'a> Judged<'a> {
 
     /// The verdict as pages and terminals say it: that of other listings than those shown says so.
     fn words(&self, view: &View) -> Result<String> {
-        Ok(self.verdict().words().to_owned() + if self.is_aged(view)? { " (stale)" } else { "" })
+        Ok(in_words(self.judgement()) + if self.is_aged(view)? { " (stale)" } else { "" })
     }
 
     /// The concluding sentence. What could not be measured has no conclusion but says why.
@@ -125,9 +126,11 @@ impl<'a> Judged<'a> {
             let sentence = format!("Not measured here: {reason}.");
             return Ok(if form == Form::Page { html(&sentence) } else { sentence });
         };
-        let sentence = render::fill(view, self.experiment, &sentence, form)?;
-        let lacks_floor = self.parts.iter().any(JudgedPart::lacks_floor);
-        Ok(if lacks_floor && self.verdict() == Verdict::Inconclusive { sentence + WITHOUT_FLOOR } else { sentence })
+        let further = self.claim.compared.iter().map(|why| format!(" Not judged: {why}."));
+        let further = further.chain(self.claim.unchecked.iter().map(|what| format!(" Not checked: {what}.")));
+        let further = further.chain(self.parts.iter().filter_map(JudgedPart::is_beyond_the_instrument));
+        let further: String = further.collect();
+        Ok(render::fill(view, self.experiment, &sentence, form)? + &render::words(&further, form))
     }
 
     fn page(&self, view: &View) -> Result<String> {
@@ -149,7 +152,8 @@ impl<'a> Judged<'a> {
         let wide = render::wide("The parts of this claim");
         out += &format!(
             "{wide}<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
-             <th scope=\"col\">agrees between</th><th scope=\"col\">here</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
+             <th scope=\"col\">agrees</th><th scope=\"col\">here</th>\
+             <th scope=\"col\">could tell</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
             publication.word()
         );
         for part in &self.parts {
@@ -191,7 +195,7 @@ impl<'a> Judged<'a> {
             out += &format!(
                 "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td>{verdict}</tr>\n",
                 html(&part.part.name),
-                html(&part.show(part.expected.published)),
+                html(&part.published()),
                 part.here(view)?
             );
         }
@@ -201,16 +205,7 @@ impl<'a> Judged<'a> {
     fn text(&self, view: &View) -> Result<String> {
         let mut out = self.line(view)?;
         for part in &self.parts {
-            let (low, high) = part.expected.band;
-            out += &format!(
-                "    {}: {} (published {}, agrees between {} and {}): {}\n",
-                part.part.name,
-                render::in_words(view, &part.asked, &part.measured)?,
-                part.show(part.expected.published),
-                part.show(low),
-                part.show(high),
-                part.verdict.words()
-            );
+            out += &part.text(view)?;
         }
         Ok(out + "    " + &self.conclusion(view, Form::Text)? + "\n")
     }
@@ -220,114 +215,14 @@ impl<'a> Judged<'a> {
     }
 
     fn json(&self, view: &View) -> Result<serde_json::Value> {
-        let part = |part: &JudgedPart| {
-            let lost = render::lost(view, &part.asked)?;
-            let mut object = serde_json::json!({
-                "name": part.part.name,
-                "quantity": part.asked.expression.to_string(),
-                "published": part.expected.published,
-                "band": part.expected.band,
-                "median": part.measured.as_ref().ok().map(|quantity| quantity.estimate.median),
-                "interval": part.measured.as_ref().ok().and_then(|quantity| quantity.estimate.interval),
-                "verdict": part.verdict.words(),
-            });
-            if let Some(lost) = lost {
-                object["failed"] = lost.words().into();
-            }
-            Ok(object)
-        };
         Ok(serde_json::json!({
             "id": self.claim.id,
             "sentence": self.claim.sentence,
             "verdict": self.verdict().words(),
             "stale": !self.stale(view)?.is_empty(),
-            "parts": self.parts.iter().map(part).collect::<Result<Vec<_>>>()?,
+            "parts": self.parts.iter().map(|part| part.json(view)).collect::<Result<Vec<_>>>()?,
         }))
     }
-}
-
-/// Why nothing can be said, whatever the numbers are.
-const WITHOUT_FLOOR: &str = " The noise floor is not known, for lack of rounds.";
-
-impl JudgedPart<'_> {
-    /// Whether nobody knows how much of it is noise.
-    fn lacks_floor(&self) -> bool {
-        matches!(self.measured, Ok(Quantity { floor: None, .. }))
-    }
-
-    /// The number, leading to the table that it comes from.
-    fn here(&self, view: &View) -> Result<String> {
-        render::inline(view, &self.asked, &self.measured)
-    }
-
-    fn row(&self, view: &View) -> Result<String> {
-        Ok(format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            html(&self.part.name),
-            html(&self.show(self.expected.published)),
-            html(&format::range(&self.show(self.expected.band.0), &self.show(self.expected.band.1))),
-            self.here(view)?,
-            self.verdict.words()
-        ))
-    }
-
-    /// What could not be measured of it, or of what it is compared with.
-    fn missing(&self) -> Option<&Missing> {
-        let compared = || match &self.expected.no_effect {
-            NoEffect::Measured { over: Err(missing), .. } => Some(missing),
-            _ => None,
-        };
-        self.measured.as_ref().err().or_else(compared)
-    }
-
-    /// A number in the unit of this part; a part that was not measured has that of what was published.
-    fn show(&self, value: f64) -> String {
-        let unit = self.measured.as_ref().map_or(self.published_unit, |quantity| quantity.unit);
-        let estimate = Estimate { median: value, interval: None, rounds: 0 };
-        format::estimate(unit, &estimate).value
-    }
-}
-
-fn judge<'a>(view: &'a View, experiment: &str, part: &'a Part) -> Result<JudgedPart<'a>> {
-    ensure!(part.agreement >= 1.0, "part {:?}: agreement is a factor of 1 (exactly) or above", part.name);
-    let asked = view.plans.asked(&part.quantity, Some(experiment))?;
-    let figure = Expression::parse(&part.published)?;
-    let (published, published_unit) = evaluate_published(&figure, &view.published)?;
-    let no_effect = match &part.no_effect {
-        None => NoEffect::IsClaimed,
-        Some(text) => match Expression::parse(text)? {
-            constant if constant.leaves().iter().all(|leaf| view.published.figure(&leaf.name).is_ok()) => {
-                NoEffect::At(evaluate_published(&constant, &view.published)?.0)
-            }
-            other => {
-                let other = view.plans.ask(other, Some(experiment));
-                let other = other.with_context(|| format!("the no_effect of part {:?}", part.name))?;
-                let expression = Expression::binary(asked.expression.clone(), Operator::Over, other.expression);
-                let over = view.evaluate(&Asked { expression, ..other })?;
-                NoEffect::Measured { over, claimed_above: published > no_effect_published(view, part)? }
-            }
-        },
-    };
-    let measured = view.evaluate(&asked)?;
-    if let Ok(Quantity { unit, .. }) = &measured {
-        // A plain number of the plan is in whatever is measured.
-        let are_alike = figure.leaves().is_empty() || published_unit.is_like(*unit);
-        ensure!(are_alike, "part {:?}: published as {published_unit:?}, measured as {unit:?}", part.name);
-    }
-    let expected = Expectation { published, band: (published / part.agreement, published * part.agreement), no_effect };
-    let verdict = verdict(&measured, &expected);
-    Ok(JudgedPart { part, asked, measured, expected, published_unit, verdict })
-}
-
-/// What was published of a no effect that is measured here.
-fn no_effect_published(view: &View, part: &Part) -> Result<f64> {
-    let text = part.no_effect_published.as_ref().with_context(|| {
-        format!(
-            "the no_effect of part {:?} is measured; say in no_effect_published what was published of it",
-            part.name
-        )
-    })?;
-    Ok(evaluate_published(&Expression::parse(text)?, &view.published)?.0)
 }
 
 /// In quotation marks where it is somebody else's, word for word.

@@ -13,10 +13,10 @@ use walkdir::WalkDir;
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
-use crate::record::machine::Facts;
+use crate::record::machine::{Facts, State};
 use crate::record::private::{private_names, without_folders};
 use crate::record::sources::Current;
-use crate::record::{Effort, FORMAT, Record};
+use crate::record::{EARLIER, Effort, FORMAT, Record, aside, earlier_paths, keep_beside};
 use crate::say;
 
 /// Copy local results to data/machines, without anything private
@@ -29,7 +29,9 @@ pub struct Export {
 /// A record that may be exported.
 struct Ready {
     from: PathBuf,
+    /// The place of the record that it is, or of which it is an earlier session.
     to: PathBuf,
+    is_earlier: bool,
     record: Record,
 }
 
@@ -44,10 +46,12 @@ impl Export {
         let mut ready = Vec::new();
         let mut warnings = Vec::new();
         for (plan, experiment) in plans.experiments() {
-            let Some(one) = prepare(project, &machine, &names, plan, experiment)? else { continue };
-            warnings.extend(staleness(project, plan, experiment, &one)?);
-            warnings.extend(deaths(&one));
-            ready.push(one);
+            let of_one = prepare(project, &machine, &names, plan, experiment)?;
+            for one in of_one.iter().filter(|one| !one.is_earlier) {
+                warnings.extend(staleness(project, plan, experiment, one)?);
+                warnings.extend(deaths(one));
+            }
+            ready.extend(of_one);
         }
         if ready.is_empty() {
             bail!("there are no local records to export; run: cargo tally measure --effort full");
@@ -67,23 +71,33 @@ impl Export {
     }
 }
 
-/// A local record as it would be exported: in the format of today and without what is not on the allow-list.
+/// A local record and the earlier sessions of the same, as they would be exported: in the format of today and without what is not on the
+/// allow-list. Earlier sessions come first, so that the record is never without them.
 fn prepare(
     project: &Project,
     machine: &Machine,
     names: &[String],
     plan: &Plan,
     experiment: &Experiment,
-) -> Result<Option<Ready>> {
+) -> Result<Vec<Ready>> {
     let path = |machine: &Machine| project.record(machine, &plan.chapter, &experiment.name);
-    let from = path(&Machine::Local);
-    let Some(mut record) = Record::load(&from)? else { return Ok(None) };
-    ensure!(record.header.effort != Effort::Test, "{} is of a test run, whose figures are no results", from.display());
-    record.header.format = FORMAT;
-    record.header.machine = record.header.machine.allow_listed();
-    let refused = refuse_private(project, names, &record).and_then(|()| refuse_failures(&record, experiment));
-    refused.with_context(|| format!("{} is not exported", from.display()))?;
-    Ok(Some(Ready { from, to: path(machine), record }))
+    let own = path(&Machine::Local);
+    let Some(record) = Record::load(&own)? else { return Ok(Vec::new()) };
+    ensure!(record.header.effort != Effort::Test, "{} is of a test run, whose figures are no results", own.display());
+    let mut all = Vec::new();
+    for from in earlier_paths(&own)? {
+        let earlier = Record::load(&from)?.filter(|own| own.header.is_another_session_of(&record.header));
+        all.extend(earlier.map(|earlier| (from, true, earlier)));
+    }
+    all.push((own, false, record));
+    let ready = |(from, is_earlier, mut record): (PathBuf, bool, Record)| {
+        record.header.format = FORMAT;
+        record.header.machine = record.header.machine.allow_listed();
+        let refused = refuse_private(project, names, &record).and_then(|()| refuse_failures(&record, experiment));
+        refused.with_context(|| format!("{} is not exported", from.display()))?;
+        Ok(Ready { from, to: path(machine), is_earlier, record })
+    };
+    all.into_iter().map(ready).collect()
 }
 
 /// What is said of a record that is not of the listings and plans that lie here.
@@ -133,8 +147,23 @@ fn of_one_machine(ready: &[Ready], there: &[PathBuf]) -> Result<()> {
 fn write(ready: &[Ready]) -> Result<()> {
     let written: Vec<NamedTempFile> = ready.iter().map(beside).collect::<Result<_>>()?;
     for (file, one) in written.into_iter().zip(ready) {
-        file.persist(&one.to).with_context(|| format!("cannot write {}", one.to.display()))?;
-        say!("tally: wrote {}", one.to.display());
+        let begun = |path: &PathBuf| Ok(Record::load_header(path)?.map(|header| header.before));
+        let there = [one.to.clone()].into_iter().chain(earlier_paths(&one.to)?);
+        let there: Vec<Option<State>> = there.map(|path| begun(&path)).collect::<Result<_>>()?;
+        let is_there = there.contains(&Some(one.record.header.before.clone()));
+        let to = match one.is_earlier {
+            true if is_there => continue,
+            true => aside(&one.to, EARLIER),
+            false => {
+                let replaced = Record::load_header(&one.to)?;
+                if replaced.is_some_and(|replaced| one.record.header.is_another_session_of(&replaced)) {
+                    keep_beside(&one.to, EARLIER)?;
+                }
+                one.to.clone()
+            }
+        };
+        file.persist(&to).with_context(|| format!("cannot write {}", to.display()))?;
+        say!("tally: wrote {}", to.display());
     }
     Ok(())
 }

@@ -227,7 +227,7 @@ fn machines(view: &View, form: Form) -> Result<String> {
                     Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
                     None => None,
                 };
-                let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| record));
+                let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
                 page_machine(view, &machine, record, &when(&headers))
             }
             Form::Text => {

@@ -4,7 +4,6 @@ use std::env;
 use std::fs::{File, TryLockError};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -16,6 +15,7 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::measure::bound::own_executable;
 use crate::measure::counted;
+use crate::measure::git::revision;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs::{self, LinkOrders};
 use crate::measure::session::{PROGRAMS_PATH, Session, time_left};
@@ -350,46 +350,4 @@ fn locked(folder: &Path, place: &str) -> Result<Option<File>> {
         return Ok(None);
     }
     Ok(Some(file))
-}
-
-/// The revision of the checkout, with `+` where tracked files differ from it. That of another repository around it is none, and where git
-/// refuses to say it, that is told.
-fn revision(project: &Project) -> Option<String> {
-    let root = project.root();
-    let git = |arguments: &[&str]| {
-        let mut git = Command::new("git");
-        git.args(arguments).current_dir(root);
-        // What these say of a repository is another one's, if anything.
-        for (name, _) in env::vars_os() {
-            if name.to_string_lossy().starts_with("GIT_") {
-                git.env_remove(name);
-            }
-        }
-        let output = git.output().map_err(|error| format!("git cannot be started: {error}"))?;
-        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        if output.status.success() { Ok(said(&output.stdout)) } else { Err(said(&output.stderr)) }
-    };
-    let read = || -> Result<Option<String>, String> {
-        let top = PathBuf::from(git(&["rev-parse", "--show-toplevel"])?);
-        if top.canonicalize().ok() != root.canonicalize().ok() {
-            return Ok(None);
-        }
-        let revision = git(&["rev-parse", "--short=12", "HEAD"])?;
-        let dirty = git(&["status", "--porcelain", "--untracked-files=no"])?;
-        Ok(Some(if dirty.is_empty() { revision } else { revision + "+" }))
-    };
-    match read() {
-        Ok(revision) => revision,
-        // What was never a checkout has no revision, and nobody expects one.
-        Err(_) if !root.join(".git").exists() => None,
-        Err(reason) => {
-            let reason = reason.lines().next().unwrap_or_default().to_owned();
-            say!("tally: warning: the records will say no revision, since git does not: {reason}");
-            say!(
-                "tally: if the checkout is somebody else's, this helps: git config --global --add safe.directory {}",
-                root.display()
-            );
-            None
-        }
-    }
 }

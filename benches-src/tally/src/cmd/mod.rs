@@ -1,6 +1,7 @@
 //! One verb, one file.
 
 pub mod become_bound;
+pub mod between;
 pub mod calculator;
 pub mod chart;
 pub mod check;

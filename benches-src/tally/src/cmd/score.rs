@@ -17,8 +17,14 @@ pub struct Score {
 }
 
 /// From what holds to what is not known.
-const ORDER: [Verdict; 5] =
-    [Verdict::Holds, Verdict::Shifted, Verdict::DoesNotHold, Verdict::Inconclusive, Verdict::NotMeasured];
+const ORDER: [Verdict; 6] = [
+    Verdict::Holds,
+    Verdict::Shifted,
+    Verdict::DoesNotHold,
+    Verdict::Undecided,
+    Verdict::Compared,
+    Verdict::NotMeasured,
+];
 
 impl Score {
     /// Prints it.

@@ -13,12 +13,11 @@ use crate::compute::series::is_time;
 use crate::print::downloads;
 use crate::print::escape::html;
 use crate::print::format::{self, Scale, Shown};
-use crate::print::frame::{Frame, Inside, LEAST, OVER_ROUNDS, without_number};
+use crate::print::frame::{Frame, Inside, LEAST, OVER_ROUNDS, marks_notes, pairs_notes, without_number};
 use crate::print::measures::{Measures, scale_of};
 use crate::print::render::{self, Form};
 use crate::print::rows::{Column, Row, beside_the_time};
 use crate::print::view::View;
-use crate::record::Record;
 
 /// Everything that an experiment measured
 #[derive(Args)]
@@ -73,6 +72,7 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
     let (full_only, measured): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
     let columns = Columns::of(frame.view, frame.experiment, &measured)?;
     let missing = columns.missing(&measured);
+    let marked = marks_notes(measured.iter().map(|row| (&row.cell, &row.marks)));
     let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
     let mut numbers = Vec::new();
     for row in measured {
@@ -84,7 +84,7 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
         cells: numbers.iter().map(|(cell, _)| *cell).collect(),
         table: frame.rows(&heads, &numbers, &full_only),
         full_only,
-        notes: [notes(frame.record), missing].concat(),
+        notes: [pairs_notes(frame.record, "elapsed"), marked, missing].concat(),
         csv: csv(frame.experiment, rows),
     })
 }
@@ -160,12 +160,13 @@ impl Columns {
             Ok(quantity) => quantity,
             Err(missing) => return Ok(without_number(missing, self.width())),
         };
-        let time = |measured: &Measured| shown(measured, |quantity| format::on_scale(&quantity.estimate, self.scale));
+        let time =
+            |measured: &Measured| shown(measured, |quantity| format::on_scale(&quantity.in_session(), self.scale));
         let uncounted = row.counters.iter().all(Result::is_err);
         let measure = |(index, (name, _)): &(usize, Column)| {
             shown(&row.counters[*index], |quantity| match is_time(name) {
-                true => format::on_scale(&quantity.estimate, self.scale),
-                false => format::quantity(quantity),
+                true => format::on_scale(&quantity.in_session(), self.scale),
+                false => format::in_session(quantity),
             })
         };
         let mut cells = vec![time(&row.main)];
@@ -180,7 +181,7 @@ impl Columns {
             }
             _ => cells.extend(self.measures.iter().map(measure)),
         }
-        cells.push(format!("<td>{}{}</td>", elapsed.estimate.rounds, render::lost_in_table(row.lost.as_ref())));
+        cells.push(format!("<td>{}{}</td>", elapsed.estimate.rounds, render::marks_in_table(&row.marks)));
         if self.published {
             let figure = |(_, figure): &(&Publication, &Figure)| {
                 let (value, label) = (html(&self.scale.show(figure.value)), html(&figure.label));
@@ -200,24 +201,13 @@ fn shown(measured: &Measured, show: impl Fn(&Quantity) -> Shown) -> String {
     }
 }
 
-/// What the numbers' own session says against them.
-fn notes(record: &Record) -> Vec<String> {
-    vec![match record.noise_floor("elapsed") {
-        Some(floor) => format!(
-            "Noise floor: the same program run as both arms of a comparison differed by up to {}; no difference below that is called one.",
-            format::percent(floor)
-        ),
-        None => "Noise floor: not known, for lack of rounds.".to_owned(),
-    }]
-}
-
 fn text(experiment: &Experiment, rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.cell.to_string().len()).max().unwrap_or(0);
     let mut out = format!("{:width$}  one {}\n", "cell", experiment.per);
     for row in rows {
         out += &format!("{:width$}  {}", row.cell.to_string(), render::plain(&row.main));
-        if let Some(lost) = row.lost.as_ref().filter(|_| row.main.is_ok()) {
-            out += &format!(" ({})", lost.words());
+        if row.main.is_ok() {
+            out += &render::marks_in_words(&row.marks);
         }
         if let Some(beyond) = &row.beyond {
             out += &format!(", beyond I/O {}", render::plain(beyond));
@@ -231,9 +221,7 @@ fn json(frame: Frame, rows: &[Row]) -> String {
     let (slug, state) = (frame.view.machine.slug(), frame.freshness.word());
     let row = |row: &Row| {
         let mut object = render::json(&row.cell.to_string(), &row.main, slug, state);
-        if let Some(lost) = &row.lost {
-            object["failed"] = lost.words().into();
-        }
+        render::add_marks(&mut object, &row.marks);
         object
     };
     serde_json::Value::from(rows.iter().map(row).collect::<Vec<_>>()).to_string() + "\n"

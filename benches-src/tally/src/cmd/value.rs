@@ -59,9 +59,7 @@ impl Value {
                 let kept = view.kept(asked.plan, asked.experiment)?;
                 let state = render::state_word(&kept);
                 let mut value = render::json(&asked.expression.to_string(), &measured, view.machine.slug(), state);
-                if let Some(lost) = render::lost(view, &asked)? {
-                    value["failed"] = lost.words().into();
-                }
+                render::add_marks(&mut value, &render::marks(view, &asked)?);
                 value.to_string() + "\n"
             }
         })

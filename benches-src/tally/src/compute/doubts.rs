@@ -4,10 +4,76 @@ use std::collections::BTreeMap;
 
 use observation::Window;
 
+use super::between::Kind;
+use crate::book::expression::{Expression, Operator, Selector};
 use crate::measure::core_to_core::APART_NS;
 use crate::record::{Record, Run};
+use crate::statistics;
+
+/// What scripts call it that processes failed.
+pub const FAILED: &str = "failed";
+
+/// What has to stand beside a number: in how few words, and in how many.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// What scripts call it.
+    pub key: &'static str,
+    /// Beside the number.
+    pub short: String,
+    /// As a sentence without its end.
+    pub words: String,
+}
+
+/// By how much one request in a hundred was sent late, by the load generator's own account.
+const LATE: &str = "load_late_p99_ns";
+
+/// What share of a percentile may be its own lateness.
+const LATE_AT_MOST: f64 = 0.1;
+
+/// Less than so much between the halves of a session is not worth a word.
+const DRIFTS_BY: f64 = 0.05;
 
 impl Record {
+    /// What has to stand beside a number: that processes beneath it failed, and that it moved while it was measured.
+    pub fn marks(&self, expression: &Expression) -> Vec<Mark> {
+        let lost = self.lost_by(expression).map(|lost| Mark { key: FAILED, short: lost.short(), words: lost.words() });
+        lost.into_iter().chain(self.drift(expression)).chain(self.late_generator(expression)).collect()
+    }
+
+    /// Said of a percentile where the load generator itself was late by a good part of it.
+    fn late_generator(&self, expression: &Expression) -> Option<Mark> {
+        let Expression::Leaf(leaf) = expression.formula() else { return None };
+        if Kind::of(expression) != Kind::Tail {
+            return None;
+        }
+        let late = Selector { measure: LATE.to_owned(), ..leaf.clone() };
+        let share = Expression::binary(Expression::Leaf(late), Operator::Over, expression.clone());
+        let share = self.evaluate(&share).ok()?.ok()?.estimate.median;
+        (share > LATE_AT_MOST).then(|| Mark {
+            key: "late",
+            short: "late generator".to_owned(),
+            words: format!(
+                "one request in a hundred was sent late by {:.0} % of that time, which is the load generator's own doing",
+                100.0 * share
+            ),
+        })
+    }
+
+    /// Said where the first half of a session's rounds differs from the second.
+    fn drift(&self, expression: &Expression) -> Option<Mark> {
+        let values = self.rounds_of(expression).ok().flatten()?;
+        let share = statistics::drift(&values).filter(|share| share.abs() >= DRIFTS_BY)?;
+        let (went, percent) = (if share > 0.0 { "rose" } else { "fell" }, (100.0 * share.abs()).round());
+        Some(Mark {
+            key: "drifts",
+            short: format!("{went} by {percent} % meanwhile"),
+            words: format!(
+                "the second half of the rounds lies {percent} % {} the first, which chance alone does once in a thousand sessions",
+                if share > 0.0 { "above" } else { "below" }
+            ),
+        })
+    }
+
     /// What the programs themselves distrusted, with how many of the processes said so, and what the session as a whole says against its numbers.
     pub fn doubts(&self) -> Vec<String> {
         let mut counts = BTreeMap::<&str, usize>::new();

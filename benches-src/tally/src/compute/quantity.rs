@@ -9,6 +9,7 @@ use std::fmt;
 use anyhow::{Result, bail, ensure};
 use observation::Observation;
 
+use super::between::Kind;
 use super::series::{nanoseconds_per_operation, per_round};
 use crate::book::cell::Cell;
 use crate::book::experiment::matching;
@@ -25,11 +26,26 @@ use crate::statistics::{self, Estimate};
 pub struct Quantity {
     /// The unit.
     pub unit: Unit,
-    /// Median, interval and rounds.
+    /// Median, interval and rounds. As it is printed, the interval holds between sessions.
     pub estimate: Estimate,
-    /// Differences below this are no differences, by the experiment's A/A pairs: 0 where it has none, since it counts exactly; nothing
-    /// where they ran in too few rounds to tell.
-    pub floor: Option<f64>,
+    /// The interval over the rounds of the one session.
+    pub within: Option<(f64, f64)>,
+    /// How many sessions of the machine the printed interval knows of.
+    pub sessions: usize,
+    /// By how much the experiment's A/A pairs show the instrument itself to be biased, in the quantity's own unit.
+    pub bias: f64,
+}
+
+impl Quantity {
+    /// As tables print it: with the interval over the rounds of its session.
+    pub fn in_session(&self) -> Estimate {
+        Estimate { interval: self.within, ..self.estimate }
+    }
+
+    /// The interval against which claims are judged: the printed one, and the instrument's own bias to either side.
+    pub fn judged(&self) -> Option<(f64, f64)> {
+        self.estimate.interval.map(|(low, high)| (low - self.bias, high + self.bias))
+    }
 }
 
 /// Why there is no number.
@@ -62,13 +78,13 @@ pub type Measured = Result<Quantity, Missing>;
 pub(super) struct Series {
     pub(super) unit: Unit,
     pub(super) values: Values,
-    /// How much of the noise floor each value carries, in the value's own unit; nothing where that is not known.
-    pub(super) floor: Option<f64>,
+    /// How much of the instrument's bias the values carry, in their own unit.
+    pub(super) bias: f64,
 }
 
 impl Series {
-    fn relative_floor(&self) -> Option<f64> {
-        self.floor.map(|floor| if floor == 0.0 { 0.0 } else { floor / middle(&self.values).abs() })
+    fn relative_bias(&self) -> f64 {
+        if self.bias == 0.0 { 0.0 } else { self.bias / middle(&self.values).abs() }
     }
 }
 
@@ -99,16 +115,35 @@ impl Record {
             Ok(Series { values: Values::Rounds(values), .. }) if !values.iter().all(|value| value.is_finite()) => {
                 Ok(Err(Missing::new("no ratio", format!("{expression} divides by 0"))))
             }
-            Ok(Series { unit, values: Values::Rounds(values), floor }) => {
+            Ok(Series { unit, values: Values::Rounds(values), bias }) => {
                 let estimate = match unit {
                     Unit::Ratio if values.iter().all(|value| *value > 0.0) => statistics::estimate_ratio(&values),
                     _ => statistics::estimate(&values),
                 };
                 let estimate = estimate.expect("rounds without any value were reported as missing");
-                Ok(Ok(Quantity { unit, estimate, floor }))
+                if unit == Unit::Nanoseconds && Kind::of(expression) == Kind::Tail && !says_something(&estimate) {
+                    let shown = estimate.interval.map(|(low, high)| (low / estimate.median, high / estimate.median));
+                    let (low, high) = shown.unwrap_or_default();
+                    return Ok(Err(Missing::new(
+                        "too uncertain",
+                        format!(
+                            "from round to round {expression} lies between {low:.1} and {high:.1} times its median, which says nothing of a percentile"
+                        ),
+                    )));
+                }
+                Ok(Ok(Quantity { unit, estimate, within: estimate.interval, sessions: 1, bias }))
             }
             Err(missing) => Ok(Err(missing)),
         }
+    }
+
+    /// The value of every round, in the order of rounds; nothing where there is no number.
+    pub fn rounds_of(&self, expression: &Expression) -> Result<Option<Vec<f64>>> {
+        let Ok(rounds) = self.rounds_with(expression) else { return Ok(None) };
+        Ok(match self.series(expression, &rounds)? {
+            Ok(Series { values: Values::Rounds(values), .. }) => Some(values),
+            Ok(Series { values: Values::Constant(_), .. }) | Err(_) => None,
+        })
     }
 
     /// The complete rounds in which every cell of the expression was measured.
@@ -162,12 +197,12 @@ impl Record {
         };
         Ok(match expression {
             Expression::Number(number) => {
-                Ok(Series { unit: Unit::Ratio, values: Values::Constant(*number), floor: Some(0.0) })
+                Ok(Series { unit: Unit::Ratio, values: Values::Constant(*number), bias: 0.0 })
             }
             Expression::Leaf(leaf) => {
                 let index = self.index(leaf).expect("cells that are missing were found out before");
                 let seen = rounds.iter().map(|runs| runs[index].observation.as_ref().expect("checked for every round"));
-                per_round(seen, &leaf.measure, self.floor_of(&leaf.measure))
+                per_round(seen, &leaf.measure, self.bias(&self.header.cells[index], &leaf.measure))
             }
             Expression::Binary(a, operator, b) => match both(a, b)? {
                 Err(missing) => Err(missing),
@@ -176,14 +211,14 @@ impl Record {
                         bail!("{expression} has no unit: {} {} {}", a.unit, operator.sign(), b.unit);
                     };
                     let values = combine(&a.values, &b.values, |a, b| operator.apply(a, b));
-                    let floor = match operator {
-                        Operator::Plus | Operator::Minus => a.floor.zip(b.floor).map(|(a, b)| a + b),
-                        Operator::Times | Operator::Over => {
-                            let relative = a.relative_floor().zip(b.relative_floor()).map(|(a, b)| a + b);
-                            relative.map(|share| if share == 0.0 { 0.0 } else { share * middle(&values).abs() })
-                        }
+                    let bias = match operator {
+                        Operator::Plus | Operator::Minus => a.bias + b.bias,
+                        Operator::Times | Operator::Over => match a.relative_bias() + b.relative_bias() {
+                            0.0 => 0.0,
+                            share => share * middle(&values).abs(),
+                        },
                     };
-                    Ok(Series { unit, values, floor })
+                    Ok(Series { unit, values, bias })
                 }
             },
             Expression::In(unit, formula) => {
@@ -196,29 +231,36 @@ impl Record {
         })
     }
 
-    /// The noise floor that a measure carries: 0 where nothing was run twice.
-    fn floor_of(&self, measure: &str) -> Option<f64> {
-        if self.header.cells.iter().any(Cell::is_twin) { self.noise_floor(measure) } else { Some(0.0) }
+    /// By which share the two arms of an A/A pair of this program, in this placement and condition, differ beyond what chance explains. Nothing
+    /// where there is no such pair, since one of another program or placement says nothing of this.
+    fn bias(&self, cell: &Cell, measure: &str) -> f64 {
+        let speaks = |own: &Cell| {
+            own.program == cell.program && own.placement == cell.placement && own.condition == cell.condition
+        };
+        self.pairs(measure)
+            .into_iter()
+            .filter(|(own, _)| speaks(own))
+            .map(|(_, ratio)| beyond_chance(&ratio))
+            .fold(0.0, f64::max)
     }
 
-    /// How far the two arms of an A/A pair differ in a measure, at the far end of their ratio's interval; the largest of all
-    /// pairs. What has no value of its own in the pair, such as a counter, is as noisy as the time. Nothing where no pair has enough rounds.
-    pub fn noise_floor(&self, measure: &str) -> Option<f64> {
+    /// The A/A pairs: each a cell, and what it came to over itself, within rounds. What has no value of its own in the pair, such as a counter,
+    /// is as biased as the time.
+    pub fn pairs(&self, measure: &str) -> Vec<(&Cell, Estimate)> {
         let cells = &self.header.cells;
-        let twins = cells.iter().enumerate().filter(|(_, cell)| cell.is_twin());
-        let floors = twins.filter_map(|(twin, cell)| {
-            let first = cells.iter().position(|other| other.twin() == *cell && !other.is_twin())?;
+        let twin_of = |cell: &Cell| cells.iter().position(|own| own.is_twin() && *own == cell.twin());
+        let firsts = cells.iter().enumerate().filter(|(_, cell)| cell.condition.is_none());
+        let pairs = firsts.filter_map(|(first, cell)| Some((first, cell, twin_of(cell)?)));
+        let ratio = |first: usize, twin: usize| {
             let ratio = |(_, runs): (u32, Vec<&Run>)| {
                 let (a, b) = (noisy(runs[first], measure)?, noisy(runs[twin], measure)?);
                 // Two arms that are alike do not differ, not even where both are 0.
                 Some(if a == b { 1.0 } else { a / b })
             };
             let ratios = self.complete_rounds().into_iter().filter_map(ratio);
-            let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
-            let (low, high) = statistics::estimate_ratio(&ratios)?.interval?;
-            Some((1.0 / low).max(high) - 1.0)
-        });
-        floors.max_by(f64::total_cmp)
+            statistics::estimate_ratio(&ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect::<Vec<_>>())
+        };
+        pairs.filter_map(|(first, cell, twin)| Some((cell, ratio(first, twin)?))).collect()
     }
 
     /// Of the processes that an expression stands on, those that failed; nothing where none did.
@@ -226,6 +268,17 @@ impl Record {
         let cells: BTreeSet<usize> = expression.leaves().into_iter().filter_map(|leaf| self.index(leaf).ok()).collect();
         self.lost(&cells.into_iter().collect::<Vec<_>>())
     }
+}
+
+/// Whether a percentile's own interval is narrower than a factor of two either way.
+fn says_something(estimate: &Estimate) -> bool {
+    let median = estimate.median;
+    estimate.interval.is_none_or(|(low, high)| median <= 2.0 * low && high <= 2.0 * median)
+}
+
+/// How far a ratio's interval lies from 1, as a share; nothing where it contains 1, or where there is none.
+pub fn beyond_chance(ratio: &Estimate) -> f64 {
+    ratio.interval.map_or(0.0, |(low, high)| (low - 1.0).max(1.0 / high - 1.0).max(0.0))
 }
 
 fn is_empty(seen: &Observation) -> bool {

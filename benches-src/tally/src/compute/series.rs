@@ -20,7 +20,7 @@ pub fn nanoseconds_per_operation(seen: &Observation) -> Option<f64> {
 pub(super) fn per_round<'a>(
     seen: impl Iterator<Item = &'a Observation> + Clone,
     measure: &str,
-    floor: Option<f64>,
+    bias: f64,
 ) -> Result<Series, Missing> {
     let (base, part) = reading::part(measure);
     let unit = match seen.clone().find_map(|observation| observation.measures.get(base)) {
@@ -56,9 +56,9 @@ pub(super) fn per_round<'a>(
             }
         }
     }
-    // An A/A pair carries the noise of both its arms; one cell carries half of it.
-    let floor = floor.map(|floor| statistics::median(&values).unwrap_or(0.0).abs() * floor / 2.0);
-    Ok(Series { unit, values: Values::Rounds(values), floor })
+    // An A/A pair carries the bias of both its arms; one cell carries half of it.
+    let bias = statistics::median(&values).unwrap_or(0.0).abs() * bias / 2.0;
+    Ok(Series { unit, values: Values::Rounds(values), bias })
 }
 
 /// Whether a measure that is not a named result is a time.

@@ -6,6 +6,7 @@
 
 use std::env;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::exit;
 
@@ -18,9 +19,11 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::Deserialize;
 
 use crate::book::directive::{self, Directive};
+use crate::book::sentences;
 use crate::mdbook::printed::Printed;
 use crate::print::charts;
 use crate::print::downloads;
+use crate::print::render;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
 use crate::record::Effort;
@@ -205,6 +208,75 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// What a directive printed.
+struct Answer {
+    directive: Directive,
+    text: String,
+}
+
+impl Answer {
+    /// What stands in its place.
+    fn shown(&self) -> &str {
+        if self.directive.inline { self.text.trim_end() } else { &self.text }
+    }
+
+    /// Whether it is a number of a sentence that is not there.
+    fn is_missing(&self) -> bool {
+        is_value(&self.directive) && self.text.starts_with(render::MISSING)
+    }
+}
+
+fn is_value(directive: &Directive) -> bool {
+    directive.command.starts_with("tally value ")
+}
+
+/// A page with answers in the places of its directives. A sentence whose number is not there is left out, and that it is says why.
+fn put_in(content: &str, answers: &[Answer]) -> String {
+    let places: Vec<_> = answers.iter().map(|answer| answer.directive.place.clone()).collect();
+    let (mut page, mut from) = (String::new(), 0);
+    for answer in answers {
+        let own = &answer.directive.place;
+        if own.start < from {
+            continue;
+        }
+        let sentence = sentence_around(content, own, &places);
+        let of_it: Vec<&Answer> = answers.iter().filter(|own| is_within(&own.directive.place, &sentence)).collect();
+        let missing = of_it.iter().find(|own| own.is_missing());
+        match missing {
+            Some(missing) if sentence != *own && of_it.iter().all(|own| is_value(&own.directive)) => {
+                let end = content[sentence.clone()].trim_end().len();
+                let rest = &content[sentence.start + end..sentence.end];
+                page += &content[from..sentence.start];
+                let why = missing.shown();
+                page += &format!("<span class=\"left-out\">(A sentence is left out: {why}.)</span>{rest}");
+                from = sentence.end;
+            }
+            _ => {
+                page += &content[from..own.start];
+                page += answer.shown();
+                from = own.end;
+            }
+        }
+    }
+    page + &content[from..]
+}
+
+fn is_within(place: &Range<usize>, other: &Range<usize>) -> bool {
+    other.start <= place.start && place.end <= other.end
+}
+
+fn sentence_around(content: &str, own: &Range<usize>, places: &[Range<usize>]) -> Range<usize> {
+    let paragraph = sentences::paragraph(content, own.start);
+    let text = &content[paragraph.clone()];
+    let inside = places.iter().filter(|place| paragraph.contains(&place.start));
+    let inside: Vec<_> = inside.map(|place| place.start - paragraph.start..place.end - paragraph.start).collect();
+    let at = own.start - paragraph.start;
+    // A row of a table is no sentence, and neither is a head.
+    let is_prose = !text.trim_start().starts_with(['|', '#']);
+    let sentence = sentences::of(text, &inside).into_iter().find(|sentence| is_prose && sentence.contains(&at));
+    sentence.map_or(own.clone(), |sentence| sentence.start + paragraph.start..sentence.end + paragraph.start)
+}
+
 /// A page that is being printed.
 struct Page<'a> {
     view: View,
@@ -219,24 +291,20 @@ struct Page<'a> {
 impl Page<'_> {
     /// The content with what its directives print in their places; what was printed is not read for directives again. Or all that is wrong.
     fn expanded(&self, content: &str, printed: &mut Printed) -> Result<String, Vec<String>> {
-        let (mut expanded, mut failures) = (String::new(), Vec::new());
-        let mut from = 0;
+        let (mut answers, mut failures) = (Vec::new(), Vec::new());
         for found in directive::all(content) {
-            let (line, answer) = match &found {
-                Err((line, reason)) => (*line, Err(anyhow!("{reason}"))),
-                Ok(directive) => (directive.line, self.answer(directive, printed)),
-            };
-            match (found, answer) {
-                (Ok(directive), Ok(answer)) => {
-                    expanded += &content[from..directive.place.start];
-                    expanded += if directive.inline { answer.trim_end() } else { &answer };
-                    from = directive.place.end;
+            let (line, answer) = match found {
+                Err((line, reason)) => (line, Err(anyhow!("{reason}"))),
+                Ok(directive) => {
+                    (directive.line, self.answer(&directive, printed).map(|text| Answer { directive, text }))
                 }
-                (_, Err(error)) => failures.push(format!("{}, line {line}: {error:#}", self.path.display())),
-                (Err(_), Ok(_)) => unreachable!("what is not read is not answered"),
+            };
+            match answer {
+                Ok(answer) => answers.push(answer),
+                Err(error) => failures.push(format!("{}, line {line}: {error:#}", self.path.display())),
             }
         }
-        if failures.is_empty() { Ok(expanded + &content[from..]) } else { Err(failures) }
+        if failures.is_empty() { Ok(put_in(content, &answers)) } else { Err(failures) }
     }
 
     /// What a directive prints. tally answers its own here, by the same code as at a terminal and without a shell; any other command goes to the real
@@ -274,5 +342,47 @@ impl Page<'_> {
         }
         // What comes after this preprocessor would read it for directives of mdBook's.
         Ok(printed.replace("{{#", "\\{{#"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(content: &str, missing: &str) -> String {
+        let answer = |directive: Directive| {
+            let text = match directive.command.contains(missing) {
+                true => format!("{} href=\"x\">full only</a>\n", render::MISSING),
+                false => "5 µs\n".to_owned(),
+            };
+            Answer { directive, text }
+        };
+        let answers: Vec<Answer> = directive::all(content).into_iter().map(|found| answer(found.unwrap())).collect();
+        put_in(content, &answers)
+    }
+
+    #[test]
+    fn a_sentence_without_its_number_is_left_out_and_others_stay() {
+        let content = "It takes <!-- cmdrun tally value a --> here. There it takes\n<!-- cmdrun tally value b --> or <!-- cmdrun tally value c.x -->.\nSo it is.\n";
+        assert_eq!(page(content, "none"), "It takes 5 µs here. There it takes\n5 µs or 5 µs.\nSo it is.\n");
+        let left_out = page(content, "c.x");
+        assert!(
+            left_out.starts_with("It takes 5 µs here. <span class=\"left-out\">(A sentence is left out: <a class"),
+            "{left_out}"
+        );
+        assert!(left_out.ends_with("full only</a>.)</span>\nSo it is.\n") && !left_out.contains("There"), "{left_out}");
+        let first = page(content, "value a");
+        assert!(first.starts_with("<span") && first.contains("There it takes\n5 µs or 5 µs."), "{first}");
+    }
+
+    #[test]
+    fn what_is_no_number_of_a_sentence_stays_where_it_is() {
+        for content in ["<!-- cmdrun tally table a -->\n", "| a | <!-- cmdrun tally table a --> |\n"] {
+            assert!(!page(content, "a").contains("left-out"), "{content}");
+        }
+        let row = "| one | <!-- cmdrun tally value a --> |\n| two | <!-- cmdrun tally value b --> |\n";
+        assert!(
+            page(row, "value a").starts_with("| one | <a class") && page(row, "value a").ends_with("| two | 5 µs |\n")
+        );
     }
 }

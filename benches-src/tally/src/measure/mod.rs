@@ -5,6 +5,7 @@ pub mod core_to_core;
 pub mod counted;
 mod ended;
 pub mod extent;
+pub mod git;
 pub mod instructions;
 pub mod interrupted;
 pub mod neighbours;

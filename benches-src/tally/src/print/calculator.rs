@@ -301,7 +301,7 @@ impl Choice {
         view.evaluate(&self.asked(&view.plans, who)?)
     }
 
-    /// The same as formulas take it. What lies below the noise floor is not called a difference.
+    /// The same as formulas take it. What cannot be told from nothing is not called a difference.
     pub fn value(&self, view: &View, who: Who) -> Result<Value> {
         Ok(match self.measured(view, who)? {
             Err(missing) => Err(missing),
@@ -313,10 +313,10 @@ impl Choice {
     /// Whether a difference may be called one.
     fn beyond_noise(&self, difference: &Quantity) -> Result<(), Missing> {
         let Self { thread, task, experiment, .. } = self;
-        match difference.floor {
-            Some(floor) if difference.estimate.median.abs() >= floor => Ok(()),
-            Some(_) => Err(Missing::new("within noise", format!("{thread} - {task} is below the noise floor"))),
-            None => Err(Missing::new("noise not known", format!("{experiment} has too few rounds for a noise floor"))),
+        match difference.judged() {
+            Some((low, high)) if low > 0.0 || high < 0.0 => Ok(()),
+            Some(_) => Err(Missing::new("within noise", format!("{thread} - {task} cannot be told from nothing"))),
+            None => Err(Missing::new("noise not known", format!("{experiment} has too few rounds for an interval"))),
         }
     }
 }

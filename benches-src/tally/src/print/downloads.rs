@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::book::cell::{Cell, plain};
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
-use crate::compute::quantity::Measured;
+use crate::compute::quantity::{Measured, Quantity};
 use crate::print::charts;
 use crate::print::escape::html;
 use crate::print::render;
@@ -117,11 +117,12 @@ fn provenance(record: &Record) -> String {
     format!("revision {revision}, {} processes", record.runs.len())
 }
 
-/// One row per cell: of each number its median and its interval's ends, unrounded: in bytes where its name says so, times in nanoseconds, else counts or shares. The first is the one
-/// that the cell was measured for.
+/// One row per cell: of each number its median, the ends of its interval over the session's rounds and of the one that holds between sessions,
+/// unrounded: in bytes where its name says so, times in nanoseconds, else counts or shares. The first is the one that the cell was measured for.
 pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Option<&'a Measured>>)>) -> String {
     let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].map(str::to_owned);
-    let of_numbers = names.iter().flat_map(|name| [name.clone(), format!("{name}_low"), format!("{name}_high")]);
+    let ends = ["", "_low", "_high", "_between_low", "_between_high"];
+    let of_numbers = names.iter().flat_map(|name| ends.map(|end| format!("{name}{end}")));
     let mut out = csv_line(heads.into_iter().chain(of_numbers).chain(["missing".to_owned()]));
     for (cell, numbers) in rows {
         let main = numbers.first().copied().flatten();
@@ -132,10 +133,16 @@ pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Opt
             cell.placement.clone(),
             cell.condition.clone().unwrap_or_default(),
             parameters.collect::<Vec<_>>().join(" "),
-            estimate(main).map_or(String::new(), |estimate| estimate.rounds.to_string()),
+            known(main).map_or(String::new(), |own| own.estimate.rounds.to_string()),
         ];
         let missing = main.and_then(|main| main.as_ref().err()).map_or(String::new(), ToString::to_string);
-        let numbers = numbers.into_iter().flat_map(|number| csv_numbers(estimate(number)));
+        let both = |number| {
+            let own = known(number);
+            let [median, low, high] = csv_numbers(own.map(Quantity::in_session));
+            let [_, between_low, between_high] = csv_numbers(own.map(|own| own.estimate));
+            [median, low, high, between_low, between_high]
+        };
+        let numbers = numbers.into_iter().flat_map(both);
         out += &csv_line(first.into_iter().chain(numbers).chain([missing]));
     }
     out
@@ -148,8 +155,8 @@ pub fn csv_numbers(estimate: Option<Estimate>) -> [String; 3] {
     numbers.map(|number| number.map_or(String::new(), |number| number.to_string()))
 }
 
-fn estimate(measured: Option<&Measured>) -> Option<Estimate> {
-    Some(measured?.as_ref().ok()?.estimate)
+fn known(measured: Option<&Measured>) -> Option<&Quantity> {
+    measured?.as_ref().ok()
 }
 
 /// A line of a CSV file.

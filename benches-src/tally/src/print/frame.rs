@@ -8,7 +8,10 @@ use anyhow::Result;
 use crate::book::cell::{Cell, PLACEMENTS, plain};
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
-use crate::compute::quantity::Missing;
+use crate::book::unit::Unit;
+use crate::compute::doubts::{FAILED, Mark};
+use crate::compute::quantity::{Missing, beyond_chance};
+use crate::compute::sessions::Sessions;
 use crate::print::downloads::SmallPrint;
 use crate::print::escape::html;
 use crate::print::format;
@@ -16,12 +19,13 @@ use crate::print::render;
 use crate::print::view::View;
 use crate::record::Record;
 use crate::record::sources::Freshness;
+use crate::statistics::Estimate;
 
 /// What moves less than this per operation rounds to nothing, and gets no column.
 pub const LEAST: f64 = 0.005;
 
 /// What stands beside each median of a table, in its caption.
-pub const OVER_ROUNDS: &str = "and its 95 % interval, unless that rounds to a point, over rounds";
+pub const OVER_ROUNDS: &str = "and its 95 % interval, unless that rounds to a point, over this session's rounds";
 
 /// Whose numbers a table shows.
 #[derive(Clone, Copy)]
@@ -33,7 +37,7 @@ pub struct Frame<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
     /// Its record on the machine that is shown.
-    pub record: &'a Record,
+    pub record: &'a Sessions,
     /// How that record relates to the listings.
     pub freshness: &'a Freshness,
 }
@@ -168,6 +172,31 @@ fn linking_note(experiment: &Experiment, record: &Record) -> Option<String> {
             "Linked anew for each round, in {many} orders of functions: what the place of code in memory does is in the intervals."
         )),
     }
+}
+
+/// What has to stand beside the numbers of some cells, in full; that processes failed is said for the whole record.
+pub fn marks_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Vec<Mark>)>) -> Vec<String> {
+    let marks = rows.flat_map(|(cell, marks)| marks.iter().map(move |mark| (cell, mark)));
+    let others = marks.filter(|(_, mark)| mark.key != FAILED);
+    others.map(|(cell, mark)| format!("Doubt: {cell}: {}.", mark.words)).collect()
+}
+
+/// What the A/A pairs say of the instrument.
+pub fn pairs_notes(record: &Record, measure: &str) -> Vec<String> {
+    let say = |(cell, ratio): (&Cell, Estimate)| {
+        let shown = format::estimate(Unit::Ratio, &ratio);
+        let said = match beyond_chance(&ratio) {
+            _ if ratio.interval.is_none() => "too few rounds to say more".to_owned(),
+            0.0 => "no bias of the instrument is seen".to_owned(),
+            bias => format!("the instrument is biased by {}, which verdicts allow for", format::percent(bias)),
+        };
+        format!(
+            "Run twice in every round, as if it were two programs, {cell} came to {} [{}] times itself: {said}.",
+            shown.value,
+            shown.interval_or_none()
+        )
+    };
+    record.pairs(measure).into_iter().map(say).collect()
 }
 
 /// Parameters that have the same value in every cell that has them.

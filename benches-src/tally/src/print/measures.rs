@@ -12,14 +12,15 @@ use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::reading::{self, Part};
 use crate::book::unit::Unit;
+use crate::compute::doubts::Mark;
 use crate::compute::ledger;
 use crate::compute::quantity::Measured;
+use crate::compute::sessions::Sessions;
 use crate::print::downloads;
 use crate::print::escape::html;
 use crate::print::format::{self, Scale};
-use crate::print::frame::{Frame, Inside, LEAST, OVER_ROUNDS, planned_cells, without_number};
+use crate::print::frame::{Frame, Inside, LEAST, OVER_ROUNDS, marks_notes, pairs_notes, planned_cells, without_number};
 use crate::print::render;
-use crate::record::{Lost, Record};
 
 /// Everything that an experiment found out without timing anything.
 pub struct Measures {
@@ -43,8 +44,8 @@ struct Row {
     cell: Cell,
     /// One per column; the first is the one that a row cannot do without.
     values: Vec<Measured>,
-    /// Its processes that failed, if any did.
-    lost: Option<Lost>,
+    /// What has to stand beside its first number.
+    marks: Vec<Mark>,
 }
 
 impl Row {
@@ -59,7 +60,7 @@ impl Row {
 
 impl Measures {
     /// What an experiment's programs reported or a tool counted.
-    pub fn of(experiment: &Experiment, record: &Record) -> Result<Self> {
+    pub fn of(experiment: &Experiment, record: &Sessions) -> Result<Self> {
         match experiment.count {
             Some(count) => Self::counted(experiment, count, record),
             None => Self::reported(experiment, record),
@@ -67,7 +68,7 @@ impl Measures {
     }
 
     /// Every kind that is worth a column, the most frequent first.
-    fn counted(experiment: &Experiment, count: Count, record: &Record) -> Result<Self> {
+    fn counted(experiment: &Experiment, count: Count, record: &Sessions) -> Result<Self> {
         let seen = record.runs.iter().filter_map(|run| run.observation.as_ref()).flat_map(|seen| seen.measures.keys());
         let seen: BTreeSet<&str> = seen.filter_map(|measure| measure.strip_prefix(count.of_a_kind())).collect();
         let cells = planned_cells(experiment)?;
@@ -102,7 +103,7 @@ impl Measures {
 
     /// A column for every measure that the plan names. Of the first, if it is a ledger, also where its line starts and how far
     /// its points lie from it.
-    fn reported(experiment: &Experiment, record: &Record) -> Result<Self> {
+    fn reported(experiment: &Experiment, record: &Sessions) -> Result<Self> {
         let cells = planned_cells(experiment)?;
         let main = experiment.main_measure();
         let mut observations = record.runs.iter().filter_map(|run| run.observation.as_ref());
@@ -128,14 +129,7 @@ impl Measures {
                 format!("Median {OVER_ROUNDS} of fresh processes")
             }
         };
-        let floor = record.noise_floor(main).map(|floor| {
-            format!(
-                "Noise floor: the same program run as both arms of a comparison differed by up to {} in {}.",
-                format::percent(floor),
-                words(main)
-            )
-        });
-        Ok(Self { columns, rows, caption, notes: floor.into_iter().collect() })
+        Ok(Self { columns, rows, caption, notes: pairs_notes(record, main) })
     }
 
     /// For a page.
@@ -158,7 +152,7 @@ impl Measures {
             cells: rows.iter().map(|row| &row.cell).collect(),
             table,
             full_only,
-            notes: [self.notes.clone(), missing].concat(),
+            notes: [self.notes.clone(), marks_notes(rows.iter().map(|row| (&row.cell, &row.marks))), missing].concat(),
             csv: self.csv(),
         })
     }
@@ -168,7 +162,7 @@ impl Measures {
         let measure = |(column, measured): (&Column, &Measured)| {
             let number = match measured {
                 Err(missing) => render::boxed_word(missing),
-                Ok(quantity) => render::in_table(&format::quantity(quantity)),
+                Ok(quantity) => render::in_table(&format::in_session(quantity)),
             };
             (html(&column.head), format!("<td>{number}</td>"))
         };
@@ -183,13 +177,12 @@ impl Measures {
         };
         let number = |(column, measured): (&Column, &Measured)| match measured {
             Ok(quantity) => {
-                format!("<td>{}</td>", render::in_table(&format::on_scale(&quantity.estimate, column.scale)))
+                format!("<td>{}</td>", render::in_table(&format::on_scale(&quantity.in_session(), column.scale)))
             }
             Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
         };
         let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();
-        let lost = render::lost_in_table(row.lost.as_ref());
-        format!("{numbers}<td>{}{lost}</td>", main.estimate.rounds)
+        format!("{numbers}<td>{}{}</td>", main.estimate.rounds, render::marks_in_table(&row.marks))
     }
 
     /// For a terminal.
@@ -214,7 +207,7 @@ impl Measures {
                     .map_or_else(|missing| missing.word.to_owned(), |quantity| format::quantity(quantity).value);
                 out += &format!("  {shown:>width$}", width = column.name.len().max(10));
             }
-            out += &row.lost.as_ref().map_or(String::new(), |lost| format!(" ({})", lost.words()));
+            out += &render::marks_in_words(&row.marks);
             out += "\n";
         }
         out
@@ -225,9 +218,7 @@ impl Measures {
         let row = |row: &Row| {
             let slug = frame.view.machine.slug();
             let mut object = render::json(&row.cell.to_string(), row.main(), slug, frame.freshness.word());
-            if let Some(lost) = &row.lost {
-                object["failed"] = lost.words().into();
-            }
+            render::add_marks(&mut object, &row.marks);
             if row.main().is_ok() {
                 let others = self.columns.iter().zip(&row.values).skip(1);
                 let medians = others.map(|(column, measured)| (column.name.clone(), json!(median(measured))));
@@ -250,19 +241,23 @@ fn words(measure: &str) -> String {
     name.replace('_', " ")
 }
 
-fn column_of(record: &Record, cells: &[Cell], measure: &str) -> Result<Vec<Measured>> {
+fn column_of(record: &Sessions, cells: &[Cell], measure: &str) -> Result<Vec<Measured>> {
     cells.iter().map(|cell| record.evaluate(&Expression::parse(&format!("{cell}.{measure}"))?)).collect()
 }
 
 /// Columns of measures as rows of cells.
 fn turn(
-    record: &Record,
+    record: &Sessions,
     cells: Vec<Cell>,
     columns: Vec<(String, Vec<Measured>)>,
     head: impl Fn(&str) -> String,
 ) -> (Vec<Column>, Vec<Row>) {
+    let main = columns.first().map(|(name, _)| name.clone()).unwrap_or_default();
+    let marks = |cell: &Cell| {
+        Expression::parse(&format!("{cell}.{main}")).map_or(Vec::new(), |expression| record.marks(&expression))
+    };
     let row = |(index, cell): (usize, Cell)| Row {
-        lost: record.lost_of(&cell),
+        marks: marks(&cell),
         cell,
         values: columns.iter().map(|(_, column)| column[index].clone()).collect(),
     };
@@ -308,7 +303,7 @@ mod tests {
     fn a_column_of_large_and_small_numbers_keeps_the_digits_of_the_small() {
         let bytes = |median: f64| -> Measured {
             let estimate = Estimate { median, interval: None, rounds: 6 };
-            Ok(Quantity { unit: Unit::Bytes, estimate, floor: Some(0.0) })
+            Ok(Quantity { unit: Unit::Bytes, estimate, within: None, sessions: 1, bias: 0.0 })
         };
         assert_eq!(scale_of_all([bytes(37_000.0), bytes(5_000.0)].iter()).name, "KiB");
         assert_eq!(scale_of_all([bytes(37_000.0), bytes(61.0), bytes(0.0)].iter()).name, "B");

@@ -11,6 +11,7 @@ use crate::book::expression::Expression;
 use crate::book::plan::Plan;
 use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
+use crate::compute::sessions::Sessions;
 use crate::print::escape::html;
 use crate::print::format::{self, Scale};
 use crate::print::frame::shared_parameters;
@@ -43,7 +44,7 @@ pub struct Source<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
     /// Its record on the machine that is shown.
-    pub record: &'a Record,
+    pub record: &'a Sessions,
     /// That record's cells.
     pub rows: &'a [Row],
 }

@@ -1,18 +1,22 @@
 //! What is printed, for a page or for a terminal. Pages get HTML without blank lines, so that a block ends where it should.
 
-use anyhow::Result;
+use std::ops::Range;
+
+use anyhow::{Result, anyhow};
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
+use crate::book::sentences;
 use crate::book::unit::Unit;
+use crate::compute::doubts::Mark;
 use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::escape::{html, identifier};
 use crate::print::format::{self, Shown};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
+use crate::record::Record;
 use crate::record::sources::Freshness;
-use crate::record::{Lost, Record};
 
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -41,7 +45,7 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
         // A phone has nothing to point with, and can follow a link.
         Err(missing) => {
             let reason = format!("<span class=\"unseen reason\">: {}</span>", html(&missing.reason));
-            return Ok(leading(missing, &anchor(plan, experiment)) + &reason);
+            return Ok(leading(missing.word, &missing.reason, &anchor(plan, experiment)) + &reason);
         }
         Ok(quantity) => quantity,
     };
@@ -49,14 +53,15 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
     let interval = shown
         .beside()
         .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
-    let title = format!("{expression}: {} rounds, {}", quantity.estimate.rounds, context(view, plan, experiment)?);
-    let stale = stale(view, plan, experiment)?.map_or(String::new(), |note| format!(" {}", leading(&note, &anchor)));
-    let lost = lost(view, asked)?.map_or(String::new(), |lost| {
-        let (reason, word) = (html(&format!("{expression}: {}", lost.words())), html(&lost.short()));
-        format!(" <a class=\"missing\" href=\"{anchor}\" title=\"{reason}\">{word}</a>")
-    });
+    let title = format!(
+        "{expression}: {} rounds{}, {}",
+        quantity.estimate.rounds,
+        of_sessions(quantity),
+        context(view, plan, experiment)?
+    );
+    let marks = leading_marks(view, asked)?;
     Ok(format!(
-        "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}{stale}{lost}",
+        "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}{marks}",
         html(&title),
         html(&shown.value)
     ))
@@ -66,20 +71,36 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
 pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;
     let (anchor, shown) = (anchor(plan, experiment), format::quantity(quantity));
-    let rounds = quantity.estimate.rounds;
+    let rounds = format!("{} rounds{}", quantity.estimate.rounds, of_sessions(quantity));
     let context = context(view, plan, experiment)?;
-    let title = format!("{} [{}]; {expression}: {rounds} rounds, {context}", shown.value, shown.interval_or_none());
-    let mark = |note: &Missing| format!(" {}", leading(note, &anchor));
-    let stale = stale(view, plan, experiment)?.as_ref().map_or(String::new(), mark);
-    let lost = lost(view, asked)?.map(|lost| Missing::new("failed", lost.words()));
-    let lost = lost.as_ref().map_or(String::new(), mark);
+    let title = format!("{} [{}]; {expression}: {rounds}, {context}", shown.value, shown.interval_or_none());
+    let marks = leading_marks(view, asked)?;
     let value = html(&format!("{}{unit}", format::rough(quantity)));
-    Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{value}</a>{stale}{lost}", html(&title)))
+    Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{value}</a>{marks}", html(&title)))
 }
 
+/// How many sessions an interval knows of, where these are several.
+fn of_sessions(quantity: &Quantity) -> String {
+    if quantity.sessions > 1 { format!(" of the last of {} sessions", quantity.sessions) } else { String::new() }
+}
+
+/// What must stand beside a number in a sentence, each leading to where it is said in full.
+fn leading_marks(view: &View, asked: &Asked) -> Result<String> {
+    let anchor = anchor(asked.plan, asked.experiment);
+    let stale = stale(view, asked.plan, asked.experiment)?.map(|note| leading(note.word, &note.reason, &anchor));
+    let marks = marks(view, asked)?.into_iter().map(|mark| {
+        let reason = format!("{}: {}", asked.expression, mark.words);
+        leading(&mark.short, &reason, &anchor)
+    });
+    Ok(stale.into_iter().chain(marks).map(|mark| format!(" {mark}")).collect())
+}
+
+/// How what stands in the place of a number that is not there begins.
+pub const MISSING: &str = "<a class=\"missing\"";
+
 /// A word that must stand beside a number, leading to where the reason is said in full.
-fn leading(note: &Missing, anchor: &str) -> String {
-    format!("<a class=\"missing\" href=\"{anchor}\" title=\"{}\">{}</a>", html(&note.reason), html(note.word))
+fn leading(word: &str, reason: &str, anchor: &str) -> String {
+    format!("{MISSING} href=\"{anchor}\" title=\"{}\">{}</a>", html(reason), html(word))
 }
 
 /// A quantity for a terminal, with the words that must stand beside it.
@@ -88,21 +109,32 @@ pub fn in_words(view: &View, asked: &Asked, measured: &Measured) -> Result<Strin
         return Ok(plain(measured));
     }
     let stale = stale(view, asked.plan, asked.experiment)?.map_or(String::new(), |note| format!(" ({})", note.word));
-    let lost = lost(view, asked)?;
-    Ok(plain(measured) + &stale + &lost.map_or(String::new(), |lost| format!(" ({})", lost.words())))
+    Ok(plain(measured) + &stale + &marks_in_words(&marks(view, asked)?))
 }
 
-/// Of the processes beneath a number, those that died: what is left may be what survives.
-pub fn lost(view: &View, asked: &Asked) -> Result<Option<Lost>> {
+/// What has to stand beside a number: of the processes beneath it those that died, since what is left may be what survives; and that it moved.
+pub fn marks(view: &View, asked: &Asked) -> Result<Vec<Mark>> {
     let kept = view.kept(asked.plan, asked.experiment)?;
-    Ok(kept.as_ref().as_ref().ok().and_then(|(record, _)| record.lost_by(&asked.expression)))
+    Ok(kept.as_ref().as_ref().map_or(Vec::new(), |(record, _)| record.marks(&asked.expression)))
 }
 
-/// How many died, beside a number of rounds in a table; how they did is said under it.
-pub fn lost_in_table(lost: Option<&Lost>) -> String {
-    lost.map_or(String::new(), |lost| {
-        format!(" <span class=\"missing\" title=\"{}\">{}</span>", html(&lost.words()), html(&lost.short()))
-    })
+/// The same for scripts.
+pub fn add_marks(object: &mut serde_json::Value, marks: &[Mark]) {
+    for mark in marks {
+        object[mark.key] = mark.words.clone().into();
+    }
+}
+
+/// The same at a terminal.
+pub fn marks_in_words(marks: &[Mark]) -> String {
+    marks.iter().map(|mark| format!(" ({})", mark.words)).collect()
+}
+
+/// The same beside a number of rounds in a table, under which it is said in full.
+pub fn marks_in_table(marks: &[Mark]) -> String {
+    let mark =
+        |mark: &Mark| format!(" <span class=\"missing\" title=\"{}\">{}</span>", html(&mark.words), html(&mark.short));
+    marks.iter().map(mark).collect()
 }
 
 /// A quantity for a terminal.
@@ -191,18 +223,44 @@ pub fn stale(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Option
     })
 }
 
-/// Text of a plan with its quantities filled in: what stands in braces is an expression.
+/// Text of a plan with its quantities filled in: what stands in braces is an expression. A sentence whose number is not there is left out.
 pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
     let mut filled = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (expression, after) =
-            after.split_once('}').ok_or_else(|| anyhow::anyhow!("a brace that is not closed in {text:?}"))?;
-        filled += &words(before, form);
-        filled += &filled_in(view, experiment, expression, form)?;
-        rest = after;
+    for sentence in sentences::of(text, &in_braces(text)?) {
+        filled += &filled_sentence(view, experiment, &text[sentence], form)?.unwrap_or_default();
     }
-    Ok(filled + &words(rest, form))
+    Ok(filled)
+}
+
+fn filled_sentence(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<Option<String>> {
+    let mut filled = String::new();
+    let mut from = 0;
+    for place in in_braces(text)? {
+        let asked = view.plans.asked_in(experiment, &text[place.start + 1..place.end - 1])?;
+        let measured = view.evaluate(&asked)?;
+        if measured.is_err() {
+            return Ok(None);
+        }
+        filled += &words(&text[from..place.start], form);
+        filled += &match form {
+            Form::Page => inline(view, &asked, &measured)?,
+            Form::Text | Form::Json => in_words(view, &asked, &measured)?,
+        };
+        from = place.end;
+    }
+    Ok(Some(filled + &words(&text[from..], form)))
+}
+
+/// What stands in braces, with them.
+fn in_braces(text: &str) -> Result<Vec<Range<usize>>> {
+    let mut places = Vec::new();
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{').map(|at| from + at) {
+        let close = text[open..].find('}').ok_or_else(|| anyhow!("a brace that is not closed in {text:?}"))?;
+        from = open + close + 1;
+        places.push(open..from);
+    }
+    Ok(places)
 }
 
 /// Words of a plan for who reads them, with the spaces around them that matter.
@@ -213,15 +271,6 @@ pub fn words(text: &str, form: Form) -> String {
     // `html` trims; the spaces around a quantity matter.
     let (start, end) = (text.starts_with(char::is_whitespace), text.ends_with(char::is_whitespace));
     format!("{}{}{}", if start { " " } else { "" }, html(text), if end && !text.trim().is_empty() { " " } else { "" })
-}
-
-fn filled_in(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
-    let asked = view.plans.asked_in(experiment, text)?;
-    let measured = view.evaluate(&asked)?;
-    match form {
-        Form::Page => inline(view, &asked, &measured),
-        Form::Text | Form::Json => in_words(view, &asked, &measured),
-    }
 }
 
 /// Where an experiment's table stands.
@@ -261,13 +310,17 @@ pub fn json(id: &str, measured: &Measured, machine: &str, state: &str) -> serde_
             fields.insert("missing".to_owned(), missing.word.into());
             fields.insert("reason".to_owned(), missing.reason.clone().into());
         }
-        Ok(Quantity { unit, estimate, .. }) => {
+        Ok(Quantity { unit, estimate, within, sessions, .. }) => {
             let suffix = unit_suffix(*unit);
             let (low, high) = estimate.interval.unzip();
+            let (session_low, session_high) = within.unzip();
             fields.insert(format!("median{suffix}"), estimate.median.into());
             fields.insert(format!("low{suffix}"), low.into());
             fields.insert(format!("high{suffix}"), high.into());
+            fields.insert(format!("session_low{suffix}"), session_low.into());
+            fields.insert(format!("session_high{suffix}"), session_high.into());
             fields.insert("rounds".to_owned(), estimate.rounds.into());
+            fields.insert("sessions".to_owned(), (*sessions).into());
         }
     }
     object

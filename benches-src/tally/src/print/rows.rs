@@ -6,9 +6,10 @@ use crate::book::cell::Cell;
 use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::measure::COUNTERS;
+use crate::compute::doubts::Mark;
 use crate::compute::quantity::{Measured, Missing};
+use crate::compute::sessions::Sessions;
 use crate::print::frame::planned_cells;
-use crate::record::{Lost, Record};
 
 /// A cell with everything that its row says.
 pub struct Row {
@@ -20,8 +21,8 @@ pub struct Row {
     pub beyond: Option<Measured>,
     /// What stands beside the time: counters, or quantiles of single laps.
     pub counters: Vec<Measured>,
-    /// Its processes that failed, if any did.
-    pub lost: Option<Lost>,
+    /// What has to stand beside its main number.
+    pub marks: Vec<Mark>,
 }
 
 /// A measure and the head of its column.
@@ -47,7 +48,7 @@ pub fn beside_the_time(experiment: &Experiment) -> Vec<Column> {
 
 impl Row {
     /// Every cell of a record, and those that only a full run would have measured.
-    pub fn all(experiment: &Experiment, record: &Record) -> Result<Vec<Self>> {
+    pub fn all(experiment: &Experiment, record: &Sessions) -> Result<Vec<Self>> {
         planned_cells(experiment)?.iter().map(|cell| Self::of(experiment, record, cell)).collect()
     }
 
@@ -61,7 +62,7 @@ impl Row {
         self.main.as_ref().is_err_and(|missing| missing.word == "full only")
     }
 
-    fn of(experiment: &Experiment, record: &Record, cell: &Cell) -> Result<Self> {
+    fn of(experiment: &Experiment, record: &Sessions, cell: &Cell) -> Result<Self> {
         let evaluate = |text: &str| record.evaluate(&Expression::parse(text)?);
         let measure = experiment.main_measure();
         let baseline = experiment.group(&cell.program).and_then(|group| group.beyond.as_ref());
@@ -91,7 +92,7 @@ impl Row {
                 .iter()
                 .map(|(name, _)| evaluate(&format!("{cell}.{name}")))
                 .collect::<Result<_>>()?,
-            lost: record.lost_of(cell),
+            marks: record.marks(&Expression::parse(&format!("{cell}.{measure}"))?),
             cell: cell.clone(),
         })
     }

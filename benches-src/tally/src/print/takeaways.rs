@@ -7,13 +7,12 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::book::expression::Expression;
-use crate::compute::quantity::{Missing, Quantity};
+use crate::compute::quantity::Missing;
 use crate::name;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Project;
-use crate::statistics::Estimate;
 
 /// What the front page says, as data: `takeaways.toml` beside the chapters.
 #[derive(Debug, Default, Deserialize)]
@@ -207,16 +206,15 @@ impl Condition {
         bail!("{text:?} is no condition; it has >, < or ~ between two quantities")
     }
 
-    /// Whether it is so over the whole intervals, and beyond the noise.
+    /// Whether it is so over the whole intervals.
     fn holds(&self, view: &View) -> Result<Result<Truth, Missing>> {
         let (left, right) = match (side(view, &self.left)?, side(view, &self.right)?) {
             (Ok(left), Ok(right)) => (left, right),
             (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
         };
-        let noise = 1.0 + left.noise + right.noise;
         let is_so = match self.sign {
-            '>' => left.low > right.high && left.median > right.median * noise,
-            '<' => left.high < right.low && left.median * noise < right.median,
+            '>' => left.low > right.high,
+            '<' => left.high < right.low,
             _ => left.high < right.low * ALIKE && right.high < left.low * ALIKE,
         };
         Ok(Ok(if is_so { Truth::Certain } else { Truth::Not }))
@@ -226,24 +224,20 @@ impl Condition {
 /// One side of a comparison.
 struct Side {
     low: f64,
-    median: f64,
     high: f64,
-    /// The noise floor, as a share; a number of the file has none.
-    noise: f64,
 }
 
 fn side(view: &View, text: &str) -> Result<Result<Side, Missing>> {
     let expression = Expression::parse(text)?;
     if let Expression::Number(number) = expression {
-        return Ok(Ok(Side { low: number, median: number, high: number, noise: 0.0 }));
+        return Ok(Ok(Side { low: number, high: number }));
     }
     Ok(match view.evaluate(&view.plans.ask(expression, None)?)? {
         Err(missing) => Err(missing),
-        Ok(Quantity { estimate: Estimate { median, interval, .. }, floor, .. }) => {
-            // Without an interval or a floor nothing is certain.
-            let (low, high) = interval.unwrap_or((f64::NAN, f64::NAN));
-            let noise = floor.map_or(f64::NAN, |floor| if floor == 0.0 { 0.0 } else { floor / median.abs() });
-            Ok(Side { low, median, high, noise })
+        // Without an interval nothing is certain.
+        Ok(quantity) => {
+            let (low, high) = quantity.judged().unwrap_or((f64::NAN, f64::NAN));
+            Ok(Side { low, high })
         }
     })
 }

@@ -11,13 +11,15 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::book::published::Published;
 use crate::book::quantities::Asked;
+use crate::compute::between::Between;
 use crate::compute::quantity::{Measured, Missing};
+use crate::compute::sessions::Sessions;
 use crate::print::charts::Pencil;
 use crate::print::takeaways::Front;
 use crate::project::{Machine, Project};
 use crate::record::machine::Facts;
 use crate::record::sources::{Current, Freshness};
-use crate::record::{Header, Record};
+use crate::record::{Header, Record, earlier};
 
 /// Everything that a printing verb needs. Clones share what they have read.
 #[derive(Clone)]
@@ -30,6 +32,8 @@ pub struct View {
     pub published: Rc<Published>,
     /// What the front page says.
     pub front: Rc<Front>,
+    /// How far sessions differ.
+    pub between: Rc<Between>,
     /// Whose numbers are shown.
     pub machine: Machine,
     /// The page that is being printed, if it is one.
@@ -93,13 +97,14 @@ impl Records {
 }
 
 /// What is kept of an experiment on a machine: a record and how fresh it is, or why there is none.
-pub type Kept = Result<(Record, Freshness), Missing>;
+pub type Kept = Result<(Sessions, Freshness), Missing>;
 
 impl View {
     /// Reads plans and published figures; no record yet.
     pub fn new(project: Project, machine: Machine, page: Option<String>) -> Result<Self> {
         let (plans, published) = (Rc::new(Plans::load(&project)?), Rc::new(Published::load(&project)?));
         let front = Rc::new(Front::load(&project)?);
+        let between = Rc::new(Between::load(&project)?);
         let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
         let read = Read { records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
         Ok(Self {
@@ -107,6 +112,7 @@ impl View {
             plans,
             published,
             front,
+            between,
             machine,
             page,
             pencil: Rc::default(),
@@ -187,7 +193,9 @@ impl View {
         Ok(match load(&self.project, machine, plan, experiment)? {
             Ok(record) => {
                 let freshness = self.freshness(machine, plan, experiment, &record.header)?;
-                Ok((record, freshness))
+                let path = self.project.record(machine, &plan.chapter, &experiment.name);
+                let others = earlier(&path, &record.header)?;
+                Ok((Sessions::new(record, others, self.between.clone()), freshness))
             }
             Err(missing) => Err(missing),
         })

@@ -5,11 +5,13 @@ mod lines;
 pub mod machine;
 pub mod private;
 pub mod processors;
+mod sessions;
 pub mod sound;
 pub mod sources;
 mod whole;
 mod writer;
 
 pub use lines::*;
+pub use sessions::*;
 pub use whole::*;
 pub use writer::*;

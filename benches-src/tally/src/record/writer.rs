@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::lines::{End, Header, Line, Run};
+use super::sessions::EARLIER;
 use super::sound;
 use super::whole::Record;
 
@@ -71,7 +72,7 @@ impl Writer {
     }
 
     /// Ends the session, of which this is the record but for its end. It replaces the old one in one step, unless that is better or this would
-    /// be refused; then it is put beside it. One that was measured with more effort is put aside and not lost.
+    /// be refused; then it is put beside it. An earlier session of the same is kept beside it, and so is one that was measured with more effort.
     pub fn finish(mut self, record: &Record, end: &End) -> Result<Placed> {
         self.line(&Line::End(end.clone()))?;
         self.file.sync_all().with_context(|| cannot_write(&self.partial))?;
@@ -83,7 +84,9 @@ impl Writer {
             if let Some(why) = record.worse_than(&old) {
                 return Ok(Placed::Aside(put_aside(&self.partial, &self.path, "failed")?, why));
             }
-            if old.header.effort > record.header.effort {
+            if record.header.is_another_session_of(&old.header) {
+                keep_beside(&self.path, EARLIER)?;
+            } else if old.header.effort > record.header.effort {
                 keep_beside(&self.path, "replaced")?;
             }
         }
@@ -104,7 +107,7 @@ pub fn put_aside(file: &Path, record: &Path, word: &str) -> Result<PathBuf> {
 }
 
 /// Keeps a record that another is about to replace in one step.
-fn keep_beside(record: &Path, word: &str) -> Result<()> {
+pub fn keep_beside(record: &Path, word: &str) -> Result<()> {
     let aside = aside(record, word);
     // Some file systems have no links.
     let kept = fs::hard_link(record, &aside).or_else(|_| fs::copy(record, &aside).map(drop));
@@ -112,7 +115,7 @@ fn keep_beside(record: &Path, word: &str) -> Result<()> {
 }
 
 /// A name beside a record that nothing has yet.
-fn aside(record: &Path, word: &str) -> PathBuf {
+pub fn aside(record: &Path, word: &str) -> PathBuf {
     let numbered = |number: u32| match number {
         1 => record.with_extension(format!("jsonl.{word}")),
         _ => record.with_extension(format!("jsonl.{word}-{number}")),

@@ -50,13 +50,14 @@ experiment = "pair"
 name = "slow over fast"
 quantity = "slow[free] / fast[free]"
 published = "twice"
+about = "published"
 no_effect = "1"
 
 [claim.conclusion]
 holds = "It does: {slow[free] / fast[free]}."
 shifted = "It takes longer, by {slow[free] / fast[free]}."
 does-not-hold = "It does not: {slow[free] / fast[free]}."
-inconclusive = "Nobody knows: {slow[free] / fast[free]}."
+undecided = "Nobody knows: {slow[free] / fast[free]}."
 "#;
 
 /// A calculator of that plan's two programs.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::{Judged, JudgedPart, claim_link, sentence};
+use super::part::JudgedPart;
+use super::{Judged, claim_link, sentence};
 use crate::book::claim::Claim;
 use crate::book::plan::Plan;
 use crate::book::verdict::Verdict;
@@ -110,10 +111,10 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
     let judged = Judged::new(view, chapter, claim)?;
     let (mut numbers, mut freshness) = (Vec::new(), Freshness::Fresh);
     for part in &judged.parts {
-        let lost = || render::lost(view, &part.asked);
+        let marks = || render::marks(view, &part.asked);
         numbers.push(match (&part.measured, form) {
             (Ok(quantity), Form::Page) => {
-                render::in_table(&format::quantity(quantity)) + &render::lost_in_table(lost()?.as_ref())
+                render::in_table(&format::quantity(quantity)) + &render::marks_in_table(&marks()?)
             }
             (Err(missing), Form::Page) => render::boxed_inline(missing),
             (measured, _) => render::in_words(view, &part.asked, measured)?,
@@ -124,10 +125,7 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
             freshness = of_part.clone();
         }
     }
-    let band = |part: &JudgedPart| {
-        let (low, high) = part.expected.band;
-        format!("{}: agrees between {}", part.part.name, format::range(&part.show(low), &part.show(high)))
-    };
+    let band = |part: &JudgedPart| format!("{}; agrees: {}", part.part.name, part.agrees());
     let agrees = judged.parts.iter().map(band).collect();
     Ok(OnMachine { verdict: judged.verdict(), numbers, agrees, parts: judged.json(view)?["parts"].take(), freshness })
 }
@@ -267,11 +265,11 @@ mod tests {
         let stale = || Freshness::Stale(vec!["a listing".to_owned()]);
         let older = || Freshness::Older(vec!["a compiler".to_owned()]);
         let fresh = || Freshness::Fresh;
-        use Verdict::{DoesNotHold, Holds, Inconclusive, NotMeasured, Shifted};
+        use Verdict::{DoesNotHold, Holds, NotMeasured, Shifted, Undecided};
         for (machines, expected) in [
             (&[(Holds, fresh()), (DoesNotHold, older())][..], Agreement::Contradict),
-            (&[(DoesNotHold, fresh()), (Inconclusive, fresh()), (Shifted, fresh())], Agreement::Contradict),
-            (&[(Holds, fresh()), (Inconclusive, fresh())], Agreement::Differ),
+            (&[(DoesNotHold, fresh()), (Undecided, fresh()), (Shifted, fresh())], Agreement::Contradict),
+            (&[(Holds, fresh()), (Undecided, fresh())], Agreement::Differ),
             (&[(Holds, fresh()), (Shifted, fresh())], Agreement::Differ),
             (&[(Holds, fresh()), (DoesNotHold, stale())], Agreement::One(Holds)),
             (&[(Holds, fresh()), (Holds, older()), (NotMeasured, fresh())], Agreement::All(Holds)),

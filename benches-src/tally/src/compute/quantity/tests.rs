@@ -70,29 +70,43 @@ fn differences_and_counters() {
 }
 
 #[test]
-fn the_noise_floor_is_the_far_end_of_the_a_a_pair() {
+fn the_bias_is_what_an_a_a_pair_differs_by_beyond_chance() {
     let record = drifting();
-    let floor = record.noise_floor("elapsed").unwrap();
-    assert!((floor - 0.01).abs() < 1e-3, "{floor}");
-    let ratio = evaluate(&record, "a / b").unwrap();
-    assert!((ratio.floor.unwrap() - 2.0 * floor).abs() < 1e-3, "a ratio of two cells carries the whole floor");
-    let difference = evaluate(&record, "a - b").unwrap();
-    assert!((difference.floor.unwrap() - 4050.0 * floor / 2.0).abs() < 1.0, "{difference:?}");
+    // The first arm is always one percent below the second, so that the interval of their ratio is all but a point.
+    let pairs = record.pairs("elapsed");
+    let bias = beyond_chance(&pairs[0].1);
+    assert!(pairs.len() == 1 && (bias - 0.01).abs() < 1e-3, "{pairs:?}");
+    let own = |text: &str| evaluate(&record, text).unwrap().bias;
+    assert!((own("a") - 2700.0 * bias / 2.0).abs() < 1.0, "one cell carries half of it");
+    assert!((own("a / a") - bias).abs() < 1e-3, "a ratio of two carries it all");
+    assert_eq!(own("b"), 0.0, "a pair says nothing of another program");
+    assert!((own("a / b") - 2.0 * bias / 2.0).abs() < 1e-3);
+    assert!((own("a - b") - 2700.0 * bias / 2.0).abs() < 1.0);
+    let (low, high) = evaluate(&record, "a / b").unwrap().judged().unwrap();
+    assert!(low < 2.0 - 0.009 && high > 2.0 + 0.009);
 }
 
 #[test]
-fn a_noise_floor_that_is_not_known_is_not_taken_for_none() {
+fn a_pair_whose_interval_contains_1_shows_no_bias_however_wide_it_is() {
+    let mut record = drifting();
+    for run in record.runs.iter_mut().filter(|run| run.cell == 2 && run.round % 2 == 0) {
+        run.observation.as_mut().unwrap().samples.iter_mut().for_each(|sample| sample.elapsed_ns *= 4);
+    }
+    for run in record.runs.iter_mut().filter(|run| run.cell == 2 && run.round % 2 == 1) {
+        run.observation.as_mut().unwrap().samples.iter_mut().for_each(|sample| sample.elapsed_ns /= 4);
+    }
+    assert_eq!(evaluate(&record, "a").unwrap().bias, 0.0);
+}
+
+#[test]
+fn without_a_pair_no_bias_is_known_and_none_is_made_up() {
     let mut record = drifting();
     for run in record.runs.iter_mut().filter(|run| run.cell == 2 && run.round > 4) {
         run.observation = None;
     }
-    let ratio = evaluate(&record, "a / b").unwrap();
-    assert!(ratio.estimate.interval.is_some(), "the pair alone lacks rounds");
-    assert_eq!(ratio.floor, None);
-    assert_eq!(evaluate(&record, "a - b").unwrap().floor, None);
-    assert_eq!(evaluate(&record, "2 * a").unwrap().floor, None);
+    assert_eq!(evaluate(&record, "a / b").unwrap().bias, 0.0, "the pair has too few rounds for an interval");
     record.header.cells[2] = cell("c", "free");
-    assert_eq!(evaluate(&record, "a / b").unwrap().floor, Some(0.0), "nothing was run twice");
+    assert_eq!(evaluate(&record, "a / b").unwrap().bias, 0.0, "nothing was run twice");
 }
 
 #[test]
@@ -102,7 +116,21 @@ fn two_arms_that_have_none_of_something_do_not_differ() {
         let none = observation::Measure { unit: "1".to_owned(), values: vec![0.0] };
         run.observation.as_mut().unwrap().measures.insert("refused".to_owned(), none);
     }
-    assert_eq!(record.noise_floor("refused"), Some(0.0));
+    assert_eq!(beyond_chance(&record.pairs("refused")[0].1), 0.0);
+}
+
+#[test]
+fn what_moved_while_it_was_measured_says_so_and_its_paired_ratio_does_not() {
+    let mut record = drifting();
+    let more: Vec<Run> = record.runs.iter().cloned().map(|run| Run { round: run.round + 8, ..run }).collect();
+    record.runs.extend(more);
+    for run in record.runs.iter_mut().filter(|run| run.round >= 8) {
+        run.observation.as_mut().unwrap().samples.iter_mut().for_each(|sample| sample.elapsed_ns *= 3);
+    }
+    let marks = |text: &str| record.marks(&Expression::parse(text).unwrap());
+    let moved = marks("a");
+    assert_eq!((moved.len(), moved[0].key, moved[0].short.as_str()), (1, "drifts", "rose by 200 % meanwhile"));
+    assert!(marks("a / b").is_empty(), "both moved alike");
 }
 
 #[test]

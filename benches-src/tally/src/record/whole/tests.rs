@@ -63,7 +63,7 @@ pub fn run(round: u32, cell: usize, ns_per_operation: f64) -> Run {
 }
 
 /// The same as its cell's program would report it.
-fn reported(header: &Header, round: u32, cell: usize, ns_per_operation: f64) -> Run {
+pub fn reported(header: &Header, round: u32, cell: usize, ns_per_operation: f64) -> Run {
     let mut run = run(round, cell, ns_per_operation);
     let (seen, own) = (run.observation.as_mut().unwrap(), &header.cells[cell]);
     seen.program = format!("{}/{}", header.chapter, own.program);

@@ -1,0 +1,169 @@
+//! `tally between`: how far sessions of one machine differ, and what that makes of the intervals that are printed.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::book::expression::Expression;
+use crate::book::plan::Plans;
+use crate::compute::between::{Between as Known, Factor};
+use crate::compute::derive::Derivation;
+use crate::measure::git::history;
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
+use crate::project::Project;
+use crate::record::machine::State;
+use crate::say;
+
+/// How far sessions of one machine differ
+#[derive(Args)]
+pub struct Between {
+    /// Derive it anew from every session in the history of data/machines, and write data/between-sessions.toml
+    #[arg(long)]
+    derive: bool,
+    /// Derive it anew from the sessions that it was derived from, and say whether that is what is written there
+    #[arg(long, conflicts_with = "derive")]
+    check: bool,
+    /// Only how a round is correlated with the one before it
+    #[arg(long, conflicts_with_all = ["derive", "check"])]
+    correlation: bool,
+    /// Only the factor by which intervals over rounds are too narrow for that
+    #[arg(long, conflicts_with_all = ["derive", "check", "correlation"])]
+    too_narrow: bool,
+}
+
+const ABOUT: &str = "# How far sessions of one machine differ, derived by `cargo tally between --derive` from every session that the history of\n\
+                     # data/machines has. What its fields mean: benches-src/tally/src/compute/between.rs\n\n";
+
+impl Between {
+    /// Whether it derives nothing.
+    pub fn only_prints(&self) -> bool {
+        !self.derive && !self.check
+    }
+
+    /// Derives it, and writes it down or holds it against what is written.
+    pub fn derive(&self, project: &Project) -> Result<()> {
+        let path = project.between_sessions();
+        if self.check {
+            let written = Known::load(project)?;
+            let found = derived(project, Some(&written.until))?;
+            let found = Known { derived: written.derived.clone(), ..found };
+            ensure!(
+                found == written,
+                "{} is not what its sessions come to; run: cargo tally between --derive",
+                path.display()
+            );
+            say!("tally: {} is what {} sessions come to", path.display(), found.sessions);
+            return Ok(());
+        }
+        let text = ABOUT.to_owned() + &toml::to_string(&derived(project, None)?)?;
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        say!("tally: wrote {}", path.display());
+        Ok(())
+    }
+
+    /// Prints what is known.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        let known = &*view.between;
+        let one = match (self.correlation, self.too_narrow) {
+            (true, _) => Some(known.correlation),
+            (_, true) => Some(known.too_narrow),
+            _ => None,
+        };
+        if let Some(one) = one {
+            return Ok(format!("{}\n", format::number(one)));
+        }
+        Ok(match form {
+            Form::Page => page(known),
+            Form::Text => text(known),
+            Form::Json => serde_json::to_string(known)? + "\n",
+        })
+    }
+}
+
+/// What the sessions in the history come to, as far as they began before a moment.
+fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
+    let plans = Plans::load(project)?;
+    let mut derivation = Derivation::default();
+    for of_one in history(project)? {
+        let mut sessions = Vec::new();
+        for once in &of_one {
+            match once.load(project) {
+                Ok(record) => sessions.extend(record),
+                // What an older tally wrote, and this one would not.
+                Err(error) => say!("tally: left out: a former {}: {error:#}", once.place()),
+            }
+        }
+        sessions.retain(|record| until.is_none_or(|until| record.header.before.time.as_str() <= until));
+        let experiment = sessions.last().map(|record| record.header.experiment.clone());
+        let named = experiment.map_or(Vec::new(), |experiment| named_quantities(&plans, &experiment));
+        derivation.add(sessions, &named)?;
+    }
+    Ok(derivation.end(State::read().time))
+}
+
+/// The named quantities of an experiment, spelled out; those that cannot be asked any more are none.
+fn named_quantities(plans: &Plans, experiment: &str) -> Vec<Expression> {
+    let own = plans.quantities().filter(|named| named.experiment == experiment);
+    own.filter_map(|named| Some(plans.asked(&named.name, None).ok()?.expression)).collect()
+}
+
+fn page(known: &Known) -> String {
+    let caption = format!(
+        "From {} sessions of data/machines and its history, the last of {}: pairs of sessions of one machine that ran the same listings. \
+         Derived on {}.",
+        known.sessions,
+        day(&known.until),
+        day(&known.derived)
+    );
+    let rows: String = known.kinds.iter().map(row).collect();
+    format!(
+        "{}<table id=\"between-sessions-table\">\n<caption><span>{}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
+         <th scope=\"col\">pairs of numbers</th><th scope=\"col\">pairs of sessions</th><th scope=\"col\">a session's own interval misses the other's median</th>\
+         <th scope=\"col\">printed intervals are widened by</th><th scope=\"col\">the same from the earlier half</th>\
+         <th scope=\"col\">tried on the later half: contains the other's median</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+        render::wide("How far sessions of one machine differ"),
+        html(&caption)
+    )
+}
+
+fn row(kind: &Factor) -> String {
+    let cells = words(kind).map(|word| format!("<td>{}</td>", html(&word)));
+    format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(kind.kind.words()), cells.concat())
+}
+
+fn words(kind: &Factor) -> [String; 6] {
+    let factor = |factor: Option<f64>| factor.map_or("too few pairs to say".to_owned(), |factor| format!("{factor}×"));
+    let covered =
+        kind.covered.map_or("–".to_owned(), |share| format!("{} of {}", format::percent(share), kind.tried));
+    [
+        kind.pairs.to_string(),
+        kind.pairs_of_sessions.to_string(),
+        format::percent(kind.missed),
+        factor(kind.factor),
+        factor(kind.factor_of_earlier),
+        covered,
+    ]
+}
+
+fn text(known: &Known) -> String {
+    let mut out = format!(
+        "{} sessions until {}, derived {}; a round's correlation with the one before it {}\n",
+        known.sessions, known.until, known.derived, known.correlation
+    );
+    for kind in &known.kinds {
+        let [pairs, sessions, missed, factor, of_earlier, covered] = words(kind);
+        out += &format!(
+            "{:55} {pairs:>6} pairs of {sessions:>4} of sessions, missed {missed:>6}, factor {factor}, of the earlier half {of_earlier}: covers {covered}\n",
+            kind.kind.words()
+        );
+    }
+    out
+}
+
+fn day(time: &str) -> &str {
+    time.split('T').next().unwrap_or(time)
+}

@@ -1,0 +1,247 @@
+//! A part of a claim, judged.
+
+use anyhow::{Context, Result, ensure};
+
+use crate::book::claim::{Expected, Part};
+use crate::book::expression::Expression;
+use crate::book::published::Kind;
+use crate::book::quantities::Asked;
+use crate::book::unit::Unit;
+use crate::book::verdict::Verdict;
+use crate::compute::judging::{self, Expectation, Judgement};
+use crate::compute::quantity::{Measured, Missing, Quantity, evaluate_published};
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render;
+use crate::print::view::View;
+use crate::statistics::Estimate;
+
+/// A part with what the data say.
+pub struct JudgedPart<'a> {
+    /// As the plan has it.
+    pub part: &'a Part,
+    /// Where it is measured, and how.
+    pub asked: Asked<'a>,
+    /// What came of it.
+    pub measured: Measured,
+    /// What would agree.
+    pub expected: Expectation,
+    /// What was published, where anything was.
+    published: Option<(f64, Unit)>,
+    /// What is said of it.
+    pub judgement: Judgement,
+    /// The same among fewer participants.
+    beside: Option<(Asked<'a>, Measured)>,
+}
+
+impl<'a> JudgedPart<'a> {
+    /// Judges a part, whose experiment is this one.
+    pub fn new(view: &'a View, experiment: &str, part: &'a Part, kind: Kind) -> Result<Self> {
+        let asked = view.plans.asked(&part.quantity, Some(experiment))?;
+        let measured = view.evaluate(&asked)?;
+        let published = part.published.as_deref().map(Expression::parse).transpose()?;
+        // What this book predicted is a number of its own.
+        if let (Some(figure), Kind::Published) = (&published, kind) {
+            ensure!(
+                !figure.leaves().is_empty(),
+                "part {:?}: what was published is a published figure, not a number of ours",
+                part.name
+            );
+        }
+        let is_plain = published.as_ref().is_some_and(|figure| figure.leaves().is_empty());
+        let published = published.map(|figure| evaluate_published(&figure, &view.published)).transpose()?;
+        if let (Ok(Quantity { unit, .. }), Some((_, published))) = (&measured, published) {
+            ensure!(
+                is_plain || published.is_like(*unit),
+                "part {:?}: published as {published:?}, measured as {unit:?}",
+                part.name
+            );
+        }
+        let expected = expectation(view, part, published.map(|(value, _)| value))?;
+        let judgement = judging::judge(&measured, &expected);
+        let beside = match &part.beside {
+            None => None,
+            Some(name) => {
+                let asked = view.plans.asked(name, None)?;
+                let measured = view.evaluate(&asked)?;
+                Some((asked, measured))
+            }
+        };
+        Ok(Self { part, asked, measured, expected, published, judgement, beside })
+    }
+
+    /// What was published, for a person; a dash where nothing was.
+    pub fn published(&self) -> String {
+        self.published.map_or("–".to_owned(), |(value, _)| self.show(value))
+    }
+
+    /// What was published, as a plain number.
+    pub fn published_value(&self) -> Option<f64> {
+        self.published.map(|(value, _)| value)
+    }
+
+    /// What would agree, in words.
+    pub fn agrees(&self) -> String {
+        match self.expected {
+            Expectation::Compared => "–".to_owned(),
+            Expectation::AtLeast(low) => format!("at least {}", self.show(low)),
+            Expectation::AtMost(high) => format!("at most {}", self.show(high)),
+            Expectation::Equals(value) => format!("exactly {}", self.show(value)),
+            Expectation::About { .. } | Expectation::Between(..) => {
+                let (low, high) = self.expected.band().unwrap_or_default();
+                format::range(&self.show(low), &self.show(high))
+            }
+        }
+    }
+
+    /// The smallest difference that could have been seen, and how near the next bound is, in a few words.
+    pub fn could_tell(&self) -> String {
+        let Some((quantity, resolution)) = self.known().and_then(|own| Some((own, judging::resolution(own)?))) else {
+            return "–".to_owned();
+        };
+        let seen = if resolution == 0.0 { "exact".to_owned() } else { format!("±{}", format::percent(resolution)) };
+        match judging::nearest_bound(quantity, &self.expected) {
+            Some((bound, near)) => format!("{seen}; {} is {} away", self.show(bound), format::percent(near)),
+            None => seen,
+        }
+    }
+
+    /// What is said where less is claimed than could be seen.
+    pub fn is_beyond_the_instrument(&self) -> Option<String> {
+        let (resolution, claimed) = (judging::resolution(self.known()?)?, judging::claimed_effect(&self.expected)?);
+        (self.judgement.verdict == Verdict::Undecided && claimed < resolution).then(|| {
+            format!(
+                " Claimed is a difference of {}, and the smallest that could be told here is {}.",
+                format::percent(claimed),
+                format::percent(resolution)
+            )
+        })
+    }
+
+    /// The verdict in words, with the side to which it is shifted.
+    pub fn words(&self) -> String {
+        in_words(self.judgement)
+    }
+
+    /// The number, leading to the table that it comes from.
+    pub fn here(&self, view: &View) -> Result<String> {
+        let here = render::inline(view, &self.asked, &self.measured)?;
+        Ok(match &self.beside {
+            None => here,
+            Some((asked, measured)) => {
+                let beside = render::inline(view, asked, measured)?;
+                format!(
+                    "{here}<br><span class=\"legend\">among 100: {beside}{}</span>",
+                    html(&self.other_verdict(measured))
+                )
+            }
+        })
+    }
+
+    /// What would be said among fewer participants, where that is something else.
+    fn other_verdict(&self, beside: &Measured) -> String {
+        let other = judging::judge(beside, &self.expected);
+        let differs = other != self.judgement && other.verdict != Verdict::NotMeasured;
+        if differs { format!(", where it would be said: {}", in_words(other)) } else { String::new() }
+    }
+
+    /// Its row in the claim's own table.
+    pub fn row(&self, view: &View) -> Result<String> {
+        Ok(format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            html(&self.part.name),
+            html(&self.published()),
+            html(&self.agrees()),
+            self.here(view)?,
+            html(&self.could_tell()),
+            html(&self.words())
+        ))
+    }
+
+    /// Its line at a terminal.
+    pub fn text(&self, view: &View) -> Result<String> {
+        let beside = match &self.beside {
+            None => String::new(),
+            Some((asked, measured)) => {
+                let other = self.other_verdict(measured);
+                format!("; among 100 {}{other}", render::in_words(view, asked, measured)?)
+            }
+        };
+        Ok(format!(
+            "    {}: {}{beside} (published {}, agrees: {}; could tell {}): {}\n",
+            self.part.name,
+            render::in_words(view, &self.asked, &self.measured)?,
+            self.published(),
+            self.agrees(),
+            self.could_tell(),
+            self.words()
+        ))
+    }
+
+    /// For a script.
+    pub fn json(&self, view: &View) -> Result<serde_json::Value> {
+        let known = self.known();
+        let mut object = serde_json::json!({
+            "name": self.part.name,
+            "quantity": self.asked.expression.to_string(),
+            "published": self.published_value(),
+            "agrees": self.agrees(),
+            "median": known.map(|quantity| quantity.estimate.median),
+            "interval": known.and_then(|quantity| quantity.estimate.interval),
+            "session_interval": known.and_then(|quantity| quantity.within),
+            "sessions": known.map(|quantity| quantity.sessions),
+            "resolution": known.and_then(judging::resolution),
+            "verdict": self.judgement.verdict.words(),
+        });
+        if let Some(shift) = self.judgement.shift {
+            object["shift"] = shift.words().into();
+        }
+        render::add_marks(&mut object, &render::marks(view, &self.asked)?);
+        Ok(object)
+    }
+
+    /// What could not be measured of it.
+    pub fn missing(&self) -> Option<&Missing> {
+        self.measured.as_ref().err()
+    }
+
+    fn known(&self) -> Option<&Quantity> {
+        self.measured.as_ref().ok()
+    }
+
+    /// A number in the unit of this part; a part that was not measured has that of what was published.
+    fn show(&self, value: f64) -> String {
+        let unit = self.published.map_or(Unit::Ratio, |(_, unit)| unit);
+        let unit = self.known().map_or(unit, |quantity| quantity.unit);
+        format::estimate(unit, &Estimate { median: value, interval: None, rounds: 0 }).value
+    }
+}
+
+/// A judgement in words.
+pub fn in_words(judgement: Judgement) -> String {
+    match judgement.shift {
+        Some(shift) => format!("{}: {}", judgement.verdict.words(), shift.words()),
+        None => judgement.verdict.words().to_owned(),
+    }
+}
+
+/// What the plan's words come to.
+fn expectation(view: &View, part: &Part, published: Option<f64>) -> Result<Expectation> {
+    let value = |text: &str| -> Result<f64> {
+        if text == "published" {
+            return published
+                .with_context(|| format!("part {:?} speaks of what was published, and has nothing", part.name));
+        }
+        Ok(evaluate_published(&Expression::parse(text)?, &view.published)?.0)
+    };
+    Ok(match part.expected()? {
+        Expected::Nothing => Expectation::Compared,
+        Expected::About { value: about, within, no_effect } => {
+            Expectation::About { value: value(about)?, within, no_effect: no_effect.map(value).transpose()? }
+        }
+        Expected::AtLeast(low) => Expectation::AtLeast(value(low)?),
+        Expected::AtMost(high) => Expectation::AtMost(value(high)?),
+        Expected::Between(low, high) => Expectation::Between(value(low)?, value(high)?),
+        Expected::Equals(exactly) => Expectation::Equals(value(exactly)?),
+    })
+}

@@ -1,0 +1,253 @@
+//! How far sessions of one machine differ, and what that makes of an interval. The interval over a session's rounds says how well these fix
+//! their median, and not where another session's would lie. What is printed does.
+
+use std::fmt;
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::book::expression::{Expression, Operator};
+use crate::book::measure::{ELAPSED, QUANTILE, counter_named};
+use crate::book::unit::Unit;
+use crate::project::Project;
+use crate::record::Record;
+use crate::statistics::Estimate;
+
+use super::quantity::{Measured, Quantity};
+
+/// What moves alike between sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Counts of what was done: system calls, switches, allocations, instructions.
+    Count,
+    /// Bytes that one unit takes, and ratios of such.
+    Memory,
+    /// Bytes of a whole process that did its work for a while.
+    Footprint,
+    /// One time, or a rate.
+    Time,
+    /// A time over another of the same rounds.
+    Ratio,
+    /// A time less another, and whatever stands on one.
+    Difference,
+    /// What is beyond all but a few of many.
+    Tail,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Time, Self::Ratio, Self::Difference, Self::Tail, Self::Memory, Self::Footprint, Self::Count];
+
+    /// What an expression is: as unsteady as the unsteadiest thing in it.
+    pub fn of(expression: &Expression) -> Self {
+        let leaves = expression.leaves();
+        let read = leaves.iter().map(|leaf| Self::of_measure(&leaf.measure)).max().unwrap_or(Self::Count);
+        match read {
+            Self::Time if has_difference(expression) => Self::Difference,
+            Self::Time if leaves.len() > 1 => Self::Ratio,
+            other => other,
+        }
+    }
+
+    fn of_measure(measure: &str) -> Self {
+        let share = measure.strip_prefix(QUANTILE).and_then(|share| share.parse::<f64>().ok());
+        let is_tail = |share: f64| share > 0.5;
+        let counter = counter_named(measure).is_some_and(|counter| counter.unit == Unit::Nanoseconds);
+        match measure {
+            _ if share.is_some_and(is_tail) || measure.contains("_p9") => Self::Tail,
+            _ if measure == ELAPSED || share.is_some() || counter || measure.ends_with("_ns") => Self::Time,
+            // Requests a second, and the share of a second that a CPU was busy.
+            "rate" | "load_cpu_share" => Self::Time,
+            "user_memory_bytes" | "kept_memory" => Self::Footprint,
+            _ if measure.contains("_bytes") => Self::Memory,
+            _ => Self::Count,
+        }
+    }
+
+    /// As tables say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Time => "single times",
+            Self::Ratio => "ratios of times within rounds",
+            Self::Difference => "differences of times within rounds, and ratios of such",
+            Self::Tail => "percentiles above the median",
+            Self::Memory => "memory of one thread or task",
+            Self::Footprint => "memory of a whole server",
+            Self::Count => "counts",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
+    }
+}
+
+fn has_difference(expression: &Expression) -> bool {
+    match expression {
+        Expression::Binary(_, Operator::Minus, _) => true,
+        Expression::Binary(a, _, b) => has_difference(a) || has_difference(b),
+        Expression::In(_, formula) => has_difference(formula),
+        Expression::Number(_) | Expression::Leaf(_) => false,
+    }
+}
+
+/// `data/between-sessions.toml`: what `tally between --derive` found in all sessions that this project ever kept.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Between {
+    /// When it was derived.
+    pub derived: String,
+    /// When the last session began that was looked at.
+    pub until: String,
+    /// How many sessions were read.
+    pub sessions: usize,
+    /// The mean correlation of a round's value with the one before it.
+    pub correlation: f64,
+    /// By how much intervals are too narrow, were rounds independent but for that.
+    pub too_narrow: f64,
+    /// What was found of each kind.
+    #[serde(default, rename = "kind")]
+    pub kinds: Vec<Factor>,
+}
+
+/// How far sessions move quantities of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Factor {
+    /// Of which.
+    pub kind: Kind,
+    /// Pairs of numbers, each from two sessions.
+    pub pairs: usize,
+    /// From so many pairs of sessions.
+    pub pairs_of_sessions: usize,
+    /// In what share of them a session's own interval misses the other's median.
+    pub missed: f64,
+    /// An interval's ends are moved apart by this factor, upwards and downwards, and then miss one in twenty. None where there are too few
+    /// pairs to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<f64>,
+    /// The same derived from the earlier half alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor_of_earlier: Option<f64>,
+    /// When the earlier half was complete.
+    pub tried_from: String,
+    /// Pairs of numbers of the later half, on which that one was tried.
+    #[serde(default)]
+    pub tried: usize,
+    /// Of these, the share whose widened interval contains the other session's median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covered: Option<f64>,
+}
+
+/// From so many sessions on, they speak for themselves: the range of so many misses the next one in one case of ten.
+pub const ENOUGH_SESSIONS: usize = 19;
+
+/// How often the next session may lie outside of the range of those before it.
+const OUTSIDE_AT_MOST: f64 = 0.1;
+
+impl Between {
+    /// Reads what was derived; nothing is known where there is no such file.
+    pub fn load(project: &Project) -> Result<Self> {
+        let path = project.between_sessions();
+        let Ok(text) = fs::read_to_string(&path) else { return Ok(Self::default()) };
+        let read = || -> Result<Self> {
+            let between: Self = toml::from_str(&text)?;
+            for kind in &between.kinds {
+                let is_factor = |factor: f64| (1.0..=100.0).contains(&factor);
+                ensure!(kind.factor.is_none_or(is_factor), "{:?}: a factor is from 1 to 100", kind.kind);
+            }
+            Ok(between)
+        };
+        read().with_context(|| format!("in {}", path.display()))
+    }
+
+    /// By how much the intervals of a kind are to be widened.
+    pub fn factor(&self, kind: Kind) -> Option<f64> {
+        self.kinds.iter().find(|own| own.kind == kind).and_then(|own| own.factor)
+    }
+
+    /// The quantity of a session with the interval that is printed: what encloses the intervals over the rounds of each session of the same,
+    /// widened by as much as yet another session needs, of such quantities. Where sessions are many, it is their range.
+    pub fn printed(&self, quantity: Quantity, expression: &Expression, others: &[Record]) -> Result<Quantity> {
+        let Some(within) = quantity.estimate.interval else { return Ok(quantity) };
+        let mut sessions = Vec::new();
+        for other in others {
+            if let Ok(other) = other.evaluate(expression)? {
+                sessions.push(other.estimate);
+            }
+        }
+        let kind = Kind::of(expression);
+        let interval = if sessions.len() + 1 >= ENOUGH_SESSIONS {
+            let medians: Vec<f64> = sessions.iter().map(|session| session.median).collect();
+            hull(within, range_of(quantity.estimate.median, medians))
+        } else {
+            // Of a session without an interval its median is known.
+            let known = sessions.iter().map(|session| session.interval.unwrap_or((session.median, session.median)));
+            let all = known.fold(within, hull);
+            let factor = self.factor(kind);
+            factor.map_or(all, |factor| widened(kind, &quantity.estimate, all, factor))
+        };
+        let estimate = Estimate { interval: Some(interval), ..quantity.estimate };
+        Ok(Quantity { estimate, sessions: sessions.len() + 1, ..quantity })
+    }
+
+    /// The same where there may be no number.
+    pub fn of(&self, record: &Record, expression: &Expression, others: &[Record]) -> Result<Measured> {
+        match record.evaluate(expression)? {
+            Ok(quantity) => Ok(Ok(self.printed(quantity, expression, others)?)),
+            missing => Ok(missing),
+        }
+    }
+}
+
+/// An interval with its ends moved apart. A difference may be near nothing or below it, so that its ends move by a share of the number; what
+/// was counted alike in every round is exact, and stays so.
+fn widened(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), factor: f64) -> (f64, f64) {
+    let is_exact = kind == Kind::Count && low == high;
+    match kind {
+        _ if is_exact => (low, high),
+        Kind::Difference => {
+            let by = (factor - 1.0) * estimate.median.abs();
+            (low - by, high + by)
+        }
+        _ if low > 0.0 => (low / factor, high * factor),
+        _ => {
+            let by = (factor - 1.0) * low.abs().max(high.abs());
+            (low - by, high + by)
+        }
+    }
+}
+
+/// How far an interval's ends would have to be moved apart to contain another session's median: 1 where they do already.
+pub fn factor_needed(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), other: f64) -> f64 {
+    let by = (low - other).max(other - high);
+    if by <= 0.0 {
+        return 1.0;
+    }
+    match kind {
+        Kind::Difference => 1.0 + by / estimate.median.abs(),
+        _ if low > 0.0 => (low / other.max(f64::MIN_POSITIVE)).max(other / high),
+        _ => 1.0 + by / low.abs().max(high.abs()).max(f64::MIN_POSITIVE),
+    }
+}
+
+fn hull((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
+    (a.min(c), b.max(d))
+}
+
+/// Between two of the sessions' medians, such that the next session's lies outside in one case of ten at most.
+fn range_of(own: f64, mut medians: Vec<f64>) -> (f64, f64) {
+    medians.push(own);
+    medians.sort_by(f64::total_cmp);
+    let left_out = (OUTSIDE_AT_MOST * (medians.len() + 1) as f64 / 2.0).floor() as usize;
+    let rank = left_out.max(1) - 1;
+    (medians[rank], medians[medians.len() - 1 - rank])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! Known answers.
+
+use super::*;
+use crate::record::tests::{cell, end, header, run};
+
+fn kind(text: &str) -> Kind {
+    Kind::of(&Expression::parse(text).unwrap())
+}
+
+#[test]
+fn a_kind_is_as_unsteady_as_the_unsteadiest_thing_in_it() {
+    for (text, known) in [
+        ("a", Kind::Time),
+        ("a / 1000", Kind::Time),
+        ("a.rate", Kind::Time),
+        ("a / b", Kind::Ratio),
+        ("a - b", Kind::Difference),
+        ("(a - b) / (c - d)", Kind::Difference),
+        ("a.quantile_0.5", Kind::Time),
+        ("a.quantile_0.99 / b.quantile_0.99", Kind::Tail),
+        ("a.half_p99_ns", Kind::Tail),
+        ("a.total_bytes / b.total_bytes", Kind::Memory),
+        ("a.total_bytes - b.total_bytes", Kind::Memory),
+        ("a.user_memory_bytes", Kind::Footprint),
+        ("a.calls / b.calls", Kind::Count),
+        ("a.calls * b", Kind::Ratio),
+    ] {
+        assert_eq!(kind(text), known, "{text}");
+    }
+}
+
+/// A session whose rounds of `a` lie around a level, some hours after the others.
+fn session(level: f64, rounds: u32, hour: u32) -> Record {
+    let mut header = header(vec![cell("a", "free")]);
+    header.before.time = format!("2026-11-20T{hour:02}:00:00Z");
+    let spread = [1.0, 0.99, 1.01, 0.98, 1.02, 1.0];
+    let runs = (0..rounds).map(|round| run(round, 0, level * spread[round as usize % spread.len()])).collect();
+    Record { header, runs, end: Some(end()) }
+}
+
+fn between(factor: Option<f64>) -> Between {
+    let kind = Factor {
+        kind: Kind::Time,
+        pairs: 1,
+        pairs_of_sessions: 1,
+        missed: 0.4,
+        factor,
+        factor_of_earlier: None,
+        tried_from: String::new(),
+        tried: 0,
+        covered: None,
+    };
+    Between { kinds: vec![kind], ..Between::default() }
+}
+
+fn printed(sessions: &[Record], factor: Option<f64>) -> Quantity {
+    let (shown, others) = sessions.split_first().unwrap();
+    let expression = Expression::parse("a").unwrap();
+    between(factor).of(shown, &expression, others).unwrap().unwrap()
+}
+
+fn close(a: (f64, f64), b: (f64, f64)) -> bool {
+    (a.0 / b.0 - 1.0).abs() < 1e-6 && (a.1 / b.1 - 1.0).abs() < 1e-6
+}
+
+#[test]
+fn one_session_is_widened_by_what_is_known_of_its_kind() {
+    let one = [session(1e6, 6, 0)];
+    let seen = printed(&one, Some(1.1));
+    assert!(close(seen.within.unwrap(), (0.98e6, 1.02e6)), "{seen:?}");
+    assert!(close(seen.estimate.interval.unwrap(), (0.98e6 / 1.1, 1.02e6 * 1.1)), "{seen:?}");
+    assert_eq!(seen.sessions, 1);
+    // From too few pairs nothing was derived, and nothing is made up.
+    assert_eq!(printed(&one, None).estimate.interval, seen.within);
+}
+
+#[test]
+fn a_second_session_is_in_the_interval_however_few_rounds_it_has() {
+    for rounds in [6, 40] {
+        let two = [session(1e6, rounds, 0), session(1.5e6, 6, 1)];
+        let seen = printed(&two, Some(1.1));
+        let (low, _) = seen.within.unwrap();
+        assert!(close(seen.estimate.interval.unwrap(), (low / 1.1, 1.02 * 1.5e6 * 1.1)), "{rounds}: {seen:?}");
+        assert_eq!((seen.sessions, seen.estimate.rounds), (2, rounds as usize), "sessions are not pooled");
+    }
+    // One without an interval of its own is known by its median.
+    let short = printed(&[session(1e6, 6, 0), session(1.5e6, 3, 1)], Some(1.1));
+    assert!(short.estimate.interval.unwrap().1 >= 1.48e6);
+}
+
+#[test]
+fn twenty_sessions_speak_for_themselves() {
+    let sessions: Vec<Record> = (0..20).map(|index| session(1e6 * (1.0 + 0.01 * f64::from(index)), 6, index)).collect();
+    let seen = printed(&sessions, Some(3.0));
+    assert!(close(seen.estimate.interval.unwrap(), (0.98e6, 1.19e6)), "their range and the session's own: {seen:?}");
+    let most: Vec<Record> = sessions.into_iter().take(ENOUGH_SESSIONS - 1).collect();
+    assert!(printed(&most, Some(3.0)).estimate.interval.unwrap().1 > 2.9e6, "fewer do not");
+}
+
+#[test]
+fn what_is_exact_stays_exact_and_differences_move_by_shares_of_themselves() {
+    let of = |median: f64| Estimate { median, interval: None, rounds: 6 };
+    assert_eq!(widened(Kind::Count, &of(2.0), (2.0, 2.0), 1.5), (2.0, 2.0));
+    assert_eq!(widened(Kind::Count, &of(2.0), (1.0, 3.0), 1.5), (1.0 / 1.5, 4.5));
+    assert_eq!(widened(Kind::Difference, &of(10.0), (-1.0, 12.0), 1.5), (-6.0, 17.0));
+    assert_eq!(widened(Kind::Count, &of(0.0), (0.0, 1.0), 1.5), (-0.5, 1.5));
+}
+
+#[test]
+fn the_factor_that_is_needed_is_the_one_that_suffices() {
+    for (kind, interval, other) in [
+        (Kind::Time, (9.0, 11.0), 15.0),
+        (Kind::Time, (9.0, 11.0), 4.0),
+        (Kind::Difference, (-1.0, 1.0), 3.0),
+        (Kind::Memory, (9.0, 11.0), 10.0),
+        (Kind::Count, (0.0, 1.0), 2.0),
+    ] {
+        let estimate =
+            Estimate { median: f64::midpoint(interval.0, interval.1).max(0.5), interval: Some(interval), rounds: 6 };
+        let factor = factor_needed(kind, &estimate, interval, other);
+        let (low, high) = widened(kind, &estimate, interval, factor * (1.0 + 1e-12));
+        assert!(low <= other && other <= high, "{kind:?} {interval:?} {other}: {factor}");
+        assert!(
+            factor == 1.0 || {
+                let (low, high) = widened(kind, &estimate, interval, 1.0 + (factor - 1.0) * 0.99);
+                !(low <= other && other <= high)
+            }
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! One machine's sessions of an experiment: the one that is shown, and earlier ones that say how far it may be off.
+
+use std::ops::Deref;
+use std::rc::Rc;
+
+use anyhow::Result;
+
+use super::between::Between;
+use super::quantity::Measured;
+use crate::book::expression::Expression;
+use crate::record::Record;
+
+/// A record with what is known of other sessions. It is the record in all but its numbers, whose intervals hold between sessions.
+pub struct Sessions {
+    shown: Record,
+    others: Vec<Record>,
+    between: Rc<Between>,
+}
+
+impl Sessions {
+    /// A record, the earlier sessions of the same, and how far sessions differ anyway.
+    pub fn new(shown: Record, others: Vec<Record>, between: Rc<Between>) -> Self {
+        Self { shown, others, between }
+    }
+
+    /// A number of the session that is shown, with the interval that holds between sessions. The outer error is a mistake in the expression.
+    pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
+        self.between.of(&self.shown, expression, &self.others)
+    }
+
+    /// How many sessions there are.
+    pub fn count(&self) -> usize {
+        self.others.len() + 1
+    }
+}
+
+impl Deref for Sessions {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.shown
+    }
+}
