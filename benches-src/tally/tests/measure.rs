@@ -81,6 +81,47 @@ fn a_noisy_headline_doubles_the_rounds_once() {
 }
 
 #[test]
+fn what_chance_draws_is_drawn_anew_in_each_round_and_alike_for_all_cells() {
+    let plan = PLAN.replacen("[[experiment.cells]]", "anew_each_round = \"seed\"\n\n[[experiment.cells]]", 1);
+    let fake = Fake::with_plan(&plan);
+    for (program, ns) in [("fast", 1000), ("slow", 2000)] {
+        let seed = r#"seed=$(echo "$*" | sed -n 's/.*--seed \([0-9]*\).*/\1/p')"#;
+        let with_seed = format!(
+            "{seed}; ({}) | sed \"s/\\\"size\\\":3/\\\"size\\\":3,\\\"seed\\\":$seed/\"",
+            observation(program, ns)
+        );
+        fake.program(program, &with_seed);
+    }
+    succeed(fake.measure(&[]));
+    let record = fake.record();
+    let runs =
+        record.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()?.get("run").cloned());
+    let mut seeds = std::collections::BTreeMap::<u64, std::collections::BTreeSet<u64>>::new();
+    for run in runs {
+        let seed = run["observation"]["parameters"]["seed"].as_u64().unwrap();
+        seeds.entry(run["round"].as_u64().unwrap()).or_default().insert(seed);
+    }
+    assert!(seeds.len() == 6 && seeds.values().all(|own| own.len() == 1), "{seeds:?}");
+    let all: std::collections::BTreeSet<u64> = seeds.values().flatten().copied().collect();
+    assert_eq!(all.len(), 6, "{seeds:?}");
+    assert!(!fake.print(&["table", "pair", "--form", "page"]).contains("all rounds had the same seed"));
+    // What was measured before that says so.
+    let path = fake.path("data/local/chapter/pair.jsonl");
+    let alike: String = record
+        .lines()
+        .map(|line| {
+            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+            if let Some(seed) = line.pointer_mut("/run/observation/parameters/seed") {
+                *seed = 1.into();
+            }
+            line.to_string() + "\n"
+        })
+        .collect();
+    std::fs::write(path, alike).unwrap();
+    assert!(fake.print(&["table", "pair", "--form", "page"]).contains("all rounds had the same seed"));
+}
+
+#[test]
 fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
     let fake = Fake::new();
     for (script, reason) in [

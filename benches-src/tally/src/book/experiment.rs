@@ -49,6 +49,9 @@ pub struct Experiment {
     /// the nanosecond, where their code lies decides as well.
     #[serde(default)]
     pub relinked: bool,
+    /// The parameter that has another number in every round, the same for all cells: where the random times begin at which requests are due.
+    #[serde(default)]
+    pub anew_each_round: Option<String>,
     /// A full run gives it all rounds, even where they take so long that another experiment's would end sooner.
     #[serde(default)]
     pub all_rounds: bool,

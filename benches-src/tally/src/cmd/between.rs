@@ -1,5 +1,7 @@
 //! `tally between`: how far sessions of one machine differ, and what that makes of the intervals that are printed.
 
+mod verdicts;
+
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
@@ -7,8 +9,10 @@ use clap::Args;
 
 use crate::book::expression::Expression;
 use crate::book::plan::Plans;
+use crate::book::published::Published;
+use crate::cmd::between::verdicts::{Parts, Verdicts};
 use crate::compute::between::{Between as Known, Factor};
-use crate::compute::derive::Derivation;
+use crate::compute::derive::{Derivation, in_order, pairs};
 use crate::measure::git::history;
 use crate::print::escape::html;
 use crate::print::format;
@@ -87,7 +91,8 @@ impl Between {
 /// What the sessions in the history come to, as far as they began before a moment.
 fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
     let plans = Plans::load(project)?;
-    let mut derivation = Derivation::default();
+    let parts = Parts::of(&plans, &Published::load(project)?)?;
+    let (mut derivation, mut verdicts) = (Derivation::default(), Verdicts::default());
     for of_one in history(project)? {
         let mut sessions = Vec::new();
         for once in &of_one {
@@ -98,11 +103,15 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
             }
         }
         sessions.retain(|record| until.is_none_or(|until| record.header.before.time.as_str() <= until));
+        let sessions = in_order(sessions);
         let experiment = sessions.last().map(|record| record.header.experiment.clone());
         let named = experiment.map_or(Vec::new(), |experiment| named_quantities(&plans, &experiment));
-        derivation.add(sessions, &named)?;
+        derivation.add(&sessions, &named)?;
+        pairs(&sessions).for_each(|(earlier, later)| verdicts.add(&parts, earlier, later));
     }
-    Ok(derivation.end(State::read().time))
+    let known = derivation.end(State::read().time);
+    let [parts, parts_changed, parts_contradicted] = verdicts.changed(&known)?;
+    Ok(Known { parts, parts_changed, parts_contradicted, ..known })
 }
 
 /// The named quantities of an experiment, spelled out; those that cannot be asked any more are none.
@@ -120,13 +129,22 @@ fn page(known: &Known) -> String {
         day(&known.derived)
     );
     let rows: String = known.kinds.iter().map(row).collect();
+    let verdicts = html(&verdicts_in_words(known));
     format!(
         "{}<table id=\"between-sessions-table\">\n<caption><span>{}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
          <th scope=\"col\">pairs of numbers</th><th scope=\"col\">pairs of sessions</th><th scope=\"col\">a session's own interval misses the other's median</th>\
          <th scope=\"col\">printed intervals are widened by</th><th scope=\"col\">the same from the earlier half</th>\
-         <th scope=\"col\">tried on the later half: contains the other's median</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+         <th scope=\"col\">tried on the later half: contains the other's median</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n<p>{verdicts}</p>\n",
         render::wide("How far sessions of one machine differ"),
         html(&caption)
+    )
+}
+
+fn verdicts_in_words(known: &Known) -> String {
+    format!(
+        "Of {} parts of claims that two sessions have, neither of which the earlier half knows, {} are judged otherwise by the other session with intervals widened \
+         by its factors, and {} are contradicted: they hold, or are there with another figure, by one, and do not by the other.",
+        known.parts, known.parts_changed, known.parts_contradicted
     )
 }
 
@@ -154,6 +172,7 @@ fn text(known: &Known) -> String {
         "{} sessions until {}, derived {}; a round's correlation with the one before it {}\n",
         known.sessions, known.until, known.derived, known.correlation
     );
+    out += &(verdicts_in_words(known) + "\n");
     for kind in &known.kinds {
         let [pairs, sessions, missed, factor, of_earlier, covered] = words(kind);
         out += &format!(

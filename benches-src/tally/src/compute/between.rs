@@ -110,6 +110,15 @@ pub struct Between {
     pub correlation: f64,
     /// By how much intervals are too narrow, were rounds independent but for that.
     pub too_narrow: f64,
+    /// Parts of claims that two sessions have which were not used for the factors of the earlier half.
+    #[serde(default)]
+    pub parts: usize,
+    /// How many of these the two sessions judge otherwise, by intervals widened by those factors.
+    #[serde(default)]
+    pub parts_changed: usize,
+    /// How many of those hold by one session and do not by the other.
+    #[serde(default)]
+    pub parts_contradicted: usize,
     /// What was found of each kind.
     #[serde(default, rename = "kind")]
     pub kinds: Vec<Factor>,
@@ -164,6 +173,12 @@ impl Between {
             Ok(between)
         };
         read().with_context(|| format!("in {}", path.display()))
+    }
+
+    /// The same with the factors of the earlier half.
+    pub fn of_earlier_half(&self) -> Self {
+        let of_earlier = |own: &Factor| Factor { factor: own.factor_of_earlier, ..own.clone() };
+        Self { kinds: self.kinds.iter().map(of_earlier).collect(), ..self.clone() }
     }
 
     /// By how much the intervals of a kind are to be widened.

@@ -43,22 +43,15 @@ pub struct Derivation {
 }
 
 impl Derivation {
-    /// Takes in the sessions of one machine's experiment. `named` are the further quantities that its record is asked for.
-    pub fn add(&mut self, mut sessions: Vec<Record>, named: &[Expression]) -> Result<()> {
-        sessions.retain(|record| record.header.effort != Effort::Test);
-        let began = |record: &Record| record.header.before.time.clone();
-        sessions.sort_by_key(began);
-        // A session that was exported twice is one.
-        sessions.dedup_by_key(|record| began(record));
-        for (at, later) in sessions.iter().enumerate() {
-            let is_comparable = |earlier: &&Record| earlier.header.is_comparable(&later.header);
-            let before = sessions[..at].iter().filter(is_comparable);
-            for earlier in before {
-                self.hold(earlier, later, named)?;
-                self.pairs += 1;
-            }
-            self.correlations.extend(correlations(later)?);
-            self.until = self.until.clone().max(began(later));
+    /// Takes in the sessions of one machine's experiment, in their order. `named` are the further quantities that its record is asked for.
+    pub fn add(&mut self, sessions: &[Record], named: &[Expression]) -> Result<()> {
+        for (earlier, later) in pairs(sessions) {
+            self.hold(earlier, later, named)?;
+            self.pairs += 1;
+        }
+        for session in sessions {
+            self.correlations.extend(correlations(session)?);
+            self.until = self.until.clone().max(session.header.before.time.clone());
         }
         self.sessions += sessions.len();
         Ok(())
@@ -93,10 +86,32 @@ impl Derivation {
             until: self.until,
             sessions: self.sessions,
             correlation,
+            parts: 0,
+            parts_changed: 0,
+            parts_contradicted: 0,
             too_narrow: three_digits(((1.0 + correlation) / (1.0 - correlation)).sqrt()),
             kinds: Kind::ALL.into_iter().filter_map(|kind| factor(kind, &self.held)).collect(),
         }
     }
+}
+
+/// Sessions in the order in which they began, each once however often it was exported. Test runs are none.
+pub fn in_order(mut sessions: Vec<Record>) -> Vec<Record> {
+    sessions.retain(|record| record.header.effort != Effort::Test);
+    let began = |record: &Record| record.header.before.time.clone();
+    sessions.sort_by_key(began);
+    sessions.dedup_by_key(|record| began(record));
+    sessions
+}
+
+/// Every two of these that ran the same listings on the same machine, the earlier first.
+pub fn pairs(sessions: &[Record]) -> impl Iterator<Item = (&Record, &Record)> {
+    let with_later = |(at, later)| sessions[..at].iter().map(move |earlier| (earlier, later));
+    sessions
+        .iter()
+        .enumerate()
+        .flat_map(with_later)
+        .filter(|(earlier, later)| earlier.header.is_comparable(&later.header))
 }
 
 /// Everything that both sessions can be asked for: each cell's measures, and the named quantities that are more than one.

@@ -90,15 +90,16 @@ fn with_effect(quantity: &Quantity, band: (f64, f64), none: f64, claimed_above: 
     let outside = high < band.0 || band.1 < low;
     let as_claimed = if claimed_above { low > none } else { high < none };
     let opposite = if claimed_above { high < none } else { low > none };
-    // All of the interval lies nearer to no effect than half way to whatever would agree.
-    let near = if claimed_above { band.0 - none } else { none - band.1 };
-    let is_next_to_none = (low - none).abs().max((high - none).abs()) < near / 2.0;
+    // All of the interval lies nearer to no effect than to whatever would agree, of ratios on their own scale.
+    let bound = if claimed_above { band.0 } else { band.1 };
+    let half_way = if none > 0.0 && bound > 0.0 { (none * bound).sqrt() } else { f64::midpoint(none, bound) };
+    let is_next_to_none = if claimed_above { high < half_way } else { low > half_way };
     match (inside, outside) {
         (true, _) if as_claimed => Judgement::of(Verdict::Holds),
+        (_, true) if opposite || is_next_to_none => Judgement::of(Verdict::DoesNotHold),
         (_, true) if as_claimed => {
             Judgement { verdict: Verdict::Shifted, shift: Some(shift(quantity, band, claimed_above)) }
         }
-        (_, true) if opposite || is_next_to_none => Judgement::of(Verdict::DoesNotHold),
         _ => Judgement::of(Verdict::Undecided),
     }
 }

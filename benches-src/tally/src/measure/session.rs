@@ -213,7 +213,7 @@ impl Session<'_> {
         let core_to_core_ns = core_to_core::of_first_two().context("how far apart two CPUs are cannot be found out")?;
         let started = Instant::now();
         let observe = || match self.experiment.count {
-            None => self.time(&program, cell, header.effort, environment_bytes),
+            None => self.time(&program, cell, &self.flags(header.effort, round), environment_bytes),
             Some(count) => self.count(count, cell, environment_bytes),
         };
         let outcome = match cell.neighbours() {
@@ -246,8 +246,8 @@ impl Session<'_> {
         }
     }
 
-    fn time(&self, program: &Path, cell: &Cell, effort: Effort, environment_bytes: usize) -> Result<Outcome> {
-        let ended = self.start(program, cell, &self.flags(effort), environment_bytes)?;
+    fn time(&self, program: &Path, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Outcome> {
+        let ended = self.start(program, cell, flags, environment_bytes)?;
         self.understood(cell, &ended)?;
         Ok(ended.observation(&self.plan.chapter, cell))
     }
@@ -277,7 +277,7 @@ impl Session<'_> {
     }
 
     /// What each program is asked for.
-    fn flags(&self, effort: Effort) -> Vec<String> {
+    fn flags(&self, effort: Effort, round: u32) -> Vec<String> {
         let mut flags: Vec<String> = match self.experiment.histogram_laps {
             None => effort.extent().flags.iter().map(|flag| (*flag).to_owned()).collect(),
             Some(laps) => {
@@ -285,6 +285,9 @@ impl Session<'_> {
                 vec!["--histogram".to_owned(), laps.to_string(), "--warmups".to_owned(), (laps / 10).to_string()]
             }
         };
+        // Some apart, since a program may take the numbers that follow for what it does next.
+        let anew = self.experiment.anew_each_round.iter();
+        flags.extend(anew.flat_map(|name| [format!("--{name}"), (10 * round + 1).to_string()]));
         flags.push("--json".to_owned());
         flags
     }

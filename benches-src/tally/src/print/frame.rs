@@ -81,7 +81,10 @@ impl Frame<'_> {
         let full_only = full_only_note(&inside.full_only, &shared).into_iter();
         let doubts = record.losses().into_iter().chain(record.doubts()).map(|doubt| format!("Doubt: {doubt}."));
         let own = experiment.note.iter().chain(&inside.notes).cloned();
-        let session = precision_note(record).into_iter().chain(linking_note(experiment, record));
+        let session = precision_note(record)
+            .into_iter()
+            .chain(linking_note(experiment, record))
+            .chain(chance_note(experiment, record));
         let notes = full_only.chain(own).chain(session).chain(doubts);
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
@@ -197,6 +200,16 @@ pub fn pairs_notes(record: &Record, measure: &str) -> Vec<String> {
         )
     };
     record.pairs(measure).into_iter().map(say).collect()
+}
+
+/// Whether chance was the same in all rounds, where an experiment asks for another in each.
+fn chance_note(experiment: &Experiment, record: &Record) -> Option<String> {
+    let name = experiment.anew_each_round.as_ref()?;
+    let seen = record.runs.iter().filter_map(|run| run.observation.as_ref()?.parameters.get(name));
+    let values: BTreeSet<String> = seen.map(plain).collect();
+    (values.len() == 1 && record.complete_rounds().len() > 1).then(|| {
+        format!("Doubt: all rounds had the same {name}, so that what chance drew once is in every number and in no interval. Today each round has its own.")
+    })
 }
 
 /// Parameters that have the same value in every cell that has them.

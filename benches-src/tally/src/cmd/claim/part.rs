@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::book::claim::{Expected, Part};
 use crate::book::expression::Expression;
-use crate::book::published::Kind;
+use crate::book::published::{Kind, Published};
 use crate::book::quantities::Asked;
 use crate::book::unit::Unit;
 use crate::book::verdict::Verdict;
@@ -57,7 +57,7 @@ impl<'a> JudgedPart<'a> {
                 part.name
             );
         }
-        let expected = expectation(view, part, published.map(|(value, _)| value))?;
+        let expected = expected_of(&view.published, part)?;
         let judgement = judging::judge(&measured, &expected);
         let beside = match &part.beside {
             None => None,
@@ -225,14 +225,17 @@ pub fn in_words(judgement: Judgement) -> String {
     }
 }
 
-/// What the plan's words come to.
-fn expectation(view: &View, part: &Part, published: Option<f64>) -> Result<Expectation> {
+/// What would agree with a part.
+pub fn expected_of(published: &Published, part: &Part) -> Result<Expectation> {
+    let own = part.published.as_deref().map(Expression::parse).transpose()?;
+    let own = own.map(|figure| evaluate_published(&figure, published)).transpose()?;
     let value = |text: &str| -> Result<f64> {
         if text == "published" {
-            return published
-                .with_context(|| format!("part {:?} speaks of what was published, and has nothing", part.name));
+            let (value, _) =
+                own.with_context(|| format!("part {:?} speaks of what was published, and has nothing", part.name))?;
+            return Ok(value);
         }
-        Ok(evaluate_published(&Expression::parse(text)?, &view.published)?.0)
+        Ok(evaluate_published(&Expression::parse(text)?, published)?.0)
     };
     Ok(match part.expected()? {
         Expected::Nothing => Expectation::Compared,

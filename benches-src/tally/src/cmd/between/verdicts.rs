@@ -1,0 +1,85 @@
+//! How many parts of claims would be judged otherwise by another session.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use crate::book::expression::Expression;
+use crate::book::plan::Plans;
+use crate::book::published::Published;
+use crate::book::verdict::Verdict;
+use crate::cmd::claim::part::expected_of;
+use crate::compute::between::{Between, Kind};
+use crate::compute::judging::{Expectation, judge};
+use crate::compute::quantity::Quantity;
+use crate::record::Record;
+
+/// The parts of claims that an experiment's record decides.
+pub struct Parts(BTreeMap<String, Vec<(Expression, Expectation)>>);
+
+/// A part as two sessions have it.
+struct Twice {
+    expression: Expression,
+    expected: Expectation,
+    values: [Quantity; 2],
+    /// When the earlier session began.
+    began: String,
+}
+
+/// Every part of every claim that two sessions have.
+#[derive(Default)]
+pub struct Verdicts(Vec<Twice>);
+
+impl Parts {
+    /// Those of all claims that are judged.
+    pub fn of(plans: &Plans, published: &Published) -> Result<Self> {
+        let mut parts: BTreeMap<String, Vec<(Expression, Expectation)>> = BTreeMap::new();
+        for (_, claim) in plans.claims() {
+            for part in &claim.parts {
+                let asked = plans.asked(&part.quantity, Some(part.experiment.as_ref().unwrap_or(&claim.experiment)))?;
+                let expected = expected_of(published, part)?;
+                parts.entry(asked.experiment.name.clone()).or_default().push((asked.expression, expected));
+            }
+        }
+        Ok(Self(parts))
+    }
+}
+
+impl Verdicts {
+    /// Takes in two sessions of one thing.
+    pub fn add(&mut self, parts: &Parts, earlier: &Record, later: &Record) {
+        for (expression, expected) in parts.0.get(&later.header.experiment).into_iter().flatten() {
+            let value = |record: &Record| record.evaluate(expression).ok().and_then(Result::ok);
+            let (Some(a), Some(b)) = (value(earlier), value(later)) else { continue };
+            let (expression, expected) = (expression.clone(), expected.clone());
+            let began = earlier.header.before.time.clone();
+            self.0.push(Twice { expression, expected, values: [a, b], began });
+        }
+    }
+
+    /// Of the parts that pairs of sessions have which were not used to derive the factors of the earlier half: how many there are, how many the
+    /// other session judges otherwise, and how many of these it contradicts. Intervals are widened by those factors.
+    pub fn changed(&self, known: &Between) -> Result<[usize; 3]> {
+        let earlier = known.of_earlier_half();
+        let [mut all, mut changed, mut contradicted] = [0; 3];
+        for twice in &self.0 {
+            let kind = Kind::of(&twice.expression);
+            let is_later = known.kinds.iter().any(|own| own.kind == kind && twice.began > own.tried_from);
+            if !is_later {
+                continue;
+            }
+            let judged = twice.values.map(|value| -> Result<_> {
+                let printed = earlier.printed(value, &twice.expression, &[])?;
+                Ok(judge(&Ok(printed), &twice.expected).verdict)
+            });
+            let [first, second] = judged;
+            all += 1;
+            let (first, second) = (first?, second?);
+            let is_one = |verdict| first == verdict || second == verdict;
+            changed += usize::from(first != second);
+            contradicted +=
+                usize::from(is_one(Verdict::DoesNotHold) && (is_one(Verdict::Holds) || is_one(Verdict::Shifted)));
+        }
+        Ok([all, changed, contradicted])
+    }
+}
