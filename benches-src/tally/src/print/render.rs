@@ -223,24 +223,27 @@ pub fn stale(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Option
     })
 }
 
-/// Text of a plan with its quantities filled in: what stands in braces is an expression. A sentence whose number is not there is left out.
+/// Text of a plan with its quantities filled in: what stands in braces is an expression. A sentence whose number is not there is left out,
+/// unless nothing would be left: then the reason stands in the number's place.
 pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
-    let mut filled = String::new();
+    let mut whole = Vec::new();
+    let mut all = String::new();
     for sentence in sentences::of(text, &in_braces(text)?) {
-        filled += &filled_sentence(view, experiment, &text[sentence], form)?.unwrap_or_default();
+        let (filled, is_whole) = filled_sentence(view, experiment, &text[sentence], form)?;
+        all += &filled;
+        whole.extend(is_whole.then_some(filled));
     }
-    Ok(filled)
+    Ok(if whole.is_empty() { all } else { whole.concat() })
 }
 
-fn filled_sentence(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<Option<String>> {
-    let mut filled = String::new();
+/// A sentence, and whether every number of it is there.
+fn filled_sentence(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<(String, bool)> {
+    let (mut filled, mut is_whole) = (String::new(), true);
     let mut from = 0;
     for place in in_braces(text)? {
         let asked = view.plans.asked_in(experiment, &text[place.start + 1..place.end - 1])?;
         let measured = view.evaluate(&asked)?;
-        if measured.is_err() {
-            return Ok(None);
-        }
+        is_whole &= measured.is_ok();
         filled += &words(&text[from..place.start], form);
         filled += &match form {
             Form::Page => inline(view, &asked, &measured)?,
@@ -248,7 +251,7 @@ fn filled_sentence(view: &View, experiment: &Experiment, text: &str, form: Form)
         };
         from = place.end;
     }
-    Ok(Some(filled + &words(&text[from..], form)))
+    Ok((filled + &words(&text[from..], form), is_whole))
 }
 
 /// What stands in braces, with them.
