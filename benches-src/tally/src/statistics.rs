@@ -1,5 +1,7 @@
 //! The statistics of rounds. The unit of replication is a round, that is a fresh process per cell; nothing here assumes a distribution.
 
+use std::sync::LazyLock;
+
 /// A median over rounds with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -67,10 +69,10 @@ pub fn correlation_with_the_one_before(values: &[f64]) -> Option<f64> {
 }
 
 /// Whether the first half of these values differs from the second by more than chance: by what share the second half's median lies above the
-/// first's, where chance alone would order the two halves so clearly once in a thousand times. Nothing for fewer than twelve values.
+/// first's, where chance alone would order the two halves so clearly less than once in a thousand times. Nothing for fewer than fourteen values,
+/// of which no order is so rare.
 pub fn drift(values: &[f64]) -> Option<f64> {
-    const FEWEST: usize = 12;
-    const BY_CHANCE: f64 = 0.001;
+    const FEWEST: usize = 14;
     if values.len() < FEWEST {
         return None;
     }
@@ -93,32 +95,48 @@ pub fn drift(values: &[f64]) -> Option<f64> {
     };
     let pairs: f64 = first.iter().map(above).sum();
     let (before, after) = (median(first)?, median(second)?);
-    (chance_of_order(half, pairs) < BY_CHANCE && before != 0.0).then(|| after / before - 1.0)
+    let fewer = pairs.min((half * half) as f64 - pairs);
+    (fewer <= most_by_chance(half) && before != 0.0).then(|| after / before - 1.0)
 }
 
-/// The probability that chance orders two samples of `n` values each at least as clearly as this many of their `n * n` pairs do, to either
-/// side: the distribution of Mann and Whitney, counted exactly.
-fn chance_of_order(n: usize, pairs: f64) -> f64 {
-    let all = n * n;
-    // How many arrangements of so many of the first and so many of the second sample have so many ordered pairs.
-    let mut ways = vec![vec![vec![0.0_f64; all + 1]; n + 1]; n + 1];
-    for of_first in 0..=n {
-        for of_second in 0..=n {
-            if of_first == 0 || of_second == 0 {
-                ways[of_first][of_second][0] = 1.0;
-                continue;
-            }
-            for ordered in 0..=of_first * of_second {
-                // The largest value is of the second sample, above all of the first, or of the first.
-                let last_of_second =
-                    if ordered >= of_first { ways[of_first][of_second - 1][ordered - of_first] } else { 0.0 };
-                ways[of_first][of_second][ordered] = last_of_second + ways[of_first - 1][of_second][ordered];
-            }
+/// Of so many pairs of two samples of `n` values each, the most that may be ordered the other way, so that chance alone orders the two at least
+/// as clearly, to either side, less than once in a thousand times: the statistic of Mann and Whitney. Counted exactly up to
+/// twenty values, and from there on by the normal distribution, which differs by two or three then.
+fn most_by_chance(n: usize) -> f64 {
+    const EXACT: usize = 20;
+    /// Beyond so many standard deviations to either side lies a thousandth.
+    const DEVIATIONS: f64 = 3.2905;
+    static COUNTED: LazyLock<Vec<f64>> = LazyLock::new(|| (0..=EXACT).map(most_by_counting).collect());
+    let size = n as f64;
+    let deviation = (size * size * (2.0 * size + 1.0) / 12.0).sqrt();
+    COUNTED.get(n).copied().unwrap_or_else(|| size * size / 2.0 - DEVIATIONS * deviation)
+}
+
+/// The same, counted: how many arrangements of the two samples have so many pairs in order. Below 0 where none is so rare.
+fn most_by_counting(n: usize) -> f64 {
+    const BY_CHANCE: f64 = 0.001;
+    // By how many of the first and how many of the second sample are arranged.
+    let mut ways = vec![vec![vec![1.0_f64]; n + 1]; n + 1];
+    for first in 1..=n {
+        for second in 1..=n {
+            // The largest value is of the second sample, above all of the first, or of the first.
+            let (below, beside) = (&ways[first][second - 1], &ways[first - 1][second]);
+            let of_second = |pairs: usize| pairs.checked_sub(first).and_then(|pairs| below.get(pairs)).unwrap_or(&0.0);
+            let of_first = |pairs: usize| beside.get(pairs).unwrap_or(&0.0);
+            ways[first][second] = (0..=first * second).map(|pairs| of_second(pairs) + of_first(pairs)).collect();
         }
     }
-    let total: f64 = ways[n][n].iter().sum();
-    let fewer = pairs.min(all as f64 - pairs).floor() as usize;
-    (2.0 * ways[n][n][..=fewer].iter().sum::<f64>() / total).min(1.0)
+    let all: f64 = ways[n][n].iter().sum();
+    let mut most = -1.0;
+    let mut rare = 0.0;
+    for (pairs, ways) in ways[n][n].iter().enumerate() {
+        rare += 2.0 * ways / all;
+        if rare >= BY_CHANCE {
+            break;
+        }
+        most = pairs as f64;
+    }
+    most
 }
 
 /// A straight line through points, by least squares.
@@ -203,9 +221,15 @@ mod tests {
         assert_eq!(drift(&falling[5..16]), None, "eleven are too few to tell");
         let bimodal: Vec<f64> = (0..40).map(|round| if round % 2 == 0 { 8.0 } else { 5.0 }).collect();
         assert_eq!(drift(&bimodal), None, "two modes in turns are no drift");
-        // Three and three values can be ordered in twenty ways; two of them are the clearest.
-        assert!((chance_of_order(3, 9.0) - 0.1).abs() < 1e-12 && (chance_of_order(3, 0.0) - 0.1).abs() < 1e-12);
-        assert_eq!(chance_of_order(3, 4.5), 1.0);
+        // Six and six can be arranged in 924 ways, so that even the two clearest come by chance twice in a thousand times; seven and
+        // seven in 3,432.
+        assert_eq!((most_by_chance(6), most_by_chance(7)), (-1.0, 0.0));
+        // By another count, with fractions.
+        assert_eq!((most_by_chance(10), most_by_chance(20)), (8.0, 81.0));
+        let by_normal = |n: f64| n * n / 2.0 - 3.2905 * (n * n * (2.0 * n + 1.0) / 12.0).sqrt();
+        assert!((most_by_chance(20) - by_normal(20.0)).abs() < 3.0, "{}", by_normal(20.0));
+        let many: Vec<f64> = (0..4000).map(|round| if round < 2000 { 1.0 } else { 2.0 }).collect();
+        assert_eq!(drift(&many), Some(1.0));
     }
 
     #[test]

@@ -234,33 +234,39 @@ impl Record {
     /// By which share the two arms of an A/A pair of this program, in this placement and condition, differ beyond what chance explains. Nothing
     /// where there is no such pair, since one of another program or placement says nothing of this.
     fn bias(&self, cell: &Cell, measure: &str) -> f64 {
-        let speaks = |own: &Cell| {
+        let is_own = |own: &Cell| {
             own.program == cell.program && own.placement == cell.placement && own.condition == cell.condition
         };
-        self.pairs(measure)
-            .into_iter()
-            .filter(|(own, _)| speaks(own))
-            .map(|(_, ratio)| beyond_chance(&ratio))
-            .fold(0.0, f64::max)
+        self.pairs_of(measure, is_own).map(|(_, ratio)| beyond_chance(&ratio)).fold(0.0, f64::max)
     }
 
     /// The A/A pairs: each a cell, and what it came to over itself, within rounds. What has no value of its own in the pair, such as a counter,
     /// is as biased as the time.
-    pub fn pairs(&self, measure: &str) -> Vec<(&Cell, Estimate)> {
+    pub fn pairs<'a>(&'a self, measure: &'a str) -> Vec<(&'a Cell, Estimate)> {
+        self.pairs_of(measure, |_| true).collect()
+    }
+
+    fn pairs_of<'a>(
+        &'a self,
+        measure: &'a str,
+        is_wanted: impl Fn(&Cell) -> bool + 'a,
+    ) -> impl Iterator<Item = (&'a Cell, Estimate)> {
         let cells = &self.header.cells;
-        let twin_of = |cell: &Cell| cells.iter().position(|own| own.is_twin() && *own == cell.twin());
-        let firsts = cells.iter().enumerate().filter(|(_, cell)| cell.condition.is_none());
-        let pairs = firsts.filter_map(|(first, cell)| Some((first, cell, twin_of(cell)?)));
-        let ratio = |first: usize, twin: usize| {
-            let ratio = |(_, runs): (u32, Vec<&Run>)| {
-                let (a, b) = (noisy(runs[first], measure)?, noisy(runs[twin], measure)?);
-                // Two arms that are alike do not differ, not even where both are 0.
-                Some(if a == b { 1.0 } else { a / b })
-            };
-            let ratios = self.complete_rounds().into_iter().filter_map(ratio);
-            statistics::estimate_ratio(&ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect::<Vec<_>>())
+        let firsts = cells.iter().enumerate().filter(move |(_, cell)| cell.condition.is_none() && is_wanted(cell));
+        firsts.filter_map(move |(first, cell)| {
+            let twin = cells.iter().position(|own| own.is_twin() && *own == cell.twin())?;
+            Some((cell, self.ratio_of_arms(first, twin, measure)?))
+        })
+    }
+
+    fn ratio_of_arms(&self, first: usize, twin: usize, measure: &str) -> Option<Estimate> {
+        let ratio = |(_, runs): (u32, Vec<&Run>)| {
+            let (a, b) = (noisy(runs[first], measure)?, noisy(runs[twin], measure)?);
+            // Two arms that are alike do not differ, not even where both are 0.
+            Some(if a == b { 1.0 } else { a / b })
         };
-        pairs.filter_map(|(first, cell, twin)| Some((cell, ratio(first, twin)?))).collect()
+        let ratios = self.complete_rounds().into_iter().filter_map(ratio);
+        statistics::estimate_ratio(&ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect::<Vec<_>>())
     }
 
     /// Of the processes that an expression stands on, those that failed; nothing where none did.
