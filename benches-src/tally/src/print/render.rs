@@ -9,7 +9,7 @@ use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
 use crate::book::sentences;
 use crate::book::unit::Unit;
-use crate::compute::doubts::Mark;
+use crate::compute::doubts::{FAILED, Mark};
 use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::escape::{html, identifier};
 use crate::print::format::{self, Shown};
@@ -127,7 +127,8 @@ pub fn add_marks(object: &mut serde_json::Value, marks: &[Mark]) {
 
 /// The same at a terminal.
 pub fn marks_in_words(marks: &[Mark]) -> String {
-    marks.iter().map(|mark| format!(" ({})", mark.words)).collect()
+    let words = |mark: &Mark| if mark.key == FAILED { mark.words.clone() } else { mark.short.clone() };
+    marks.iter().map(|mark| format!(" ({})", words(mark))).collect()
 }
 
 /// The same beside a number of rounds in a table, under which it is said in full.

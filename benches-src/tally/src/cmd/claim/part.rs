@@ -129,20 +129,20 @@ impl<'a> JudgedPart<'a> {
         Ok(match &self.beside {
             None => here,
             Some((asked, measured)) => {
-                let beside = render::inline(view, asked, measured)?;
-                format!(
-                    "{here}<br><span class=\"legend\">among 100: {beside}{}</span>",
-                    html(&self.other_verdict(measured))
-                )
+                let (among, beside) = (html(&self.among_100(measured)), render::inline(view, asked, measured)?);
+                format!("{here}<br><span class=\"legend\">{among}: {beside}</span>")
             }
         })
     }
 
-    /// What would be said among fewer participants, where that is something else.
-    fn other_verdict(&self, beside: &Measured) -> String {
-        let other = judging::judge(beside, &self.expected);
-        let differs = other != self.judgement && other.verdict != Verdict::NotMeasured;
-        if differs { format!(", where it would be said: {}", in_words(other)) } else { String::new() }
+    /// Among how many the number beside it is, and what would be said there, where that is something else.
+    fn among_100(&self, beside: &Measured) -> String {
+        let other = judging::judge(beside, &self.expected).verdict;
+        match other {
+            Verdict::NotMeasured => "among 100".to_owned(),
+            _ if other == self.judgement.verdict => "among 100".to_owned(),
+            _ => format!("among 100, where it {}", other.said_of(1)),
+        }
     }
 
     /// Its row in the claim's own table.
@@ -163,8 +163,7 @@ impl<'a> JudgedPart<'a> {
         let beside = match &self.beside {
             None => String::new(),
             Some((asked, measured)) => {
-                let other = self.other_verdict(measured);
-                format!("; among 100 {}{other}", render::in_words(view, asked, measured)?)
+                format!("; {}: {}", self.among_100(measured), render::in_words(view, asked, measured)?)
             }
         };
         Ok(format!(
