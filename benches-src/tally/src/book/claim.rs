@@ -73,7 +73,7 @@ pub struct Part {
     within: Option<f64>,
     /// The value that would mean that there is no such effect, where `about` claims one.
     #[serde(default)]
-    no_effect: Option<String>,
+    pub no_effect: Option<String>,
     #[serde(default)]
     at_least: Option<String>,
     #[serde(default)]
@@ -184,23 +184,27 @@ pub struct Conclusion {
     /// Nothing of the interval agrees.
     #[serde(default)]
     does_not_hold: Option<String>,
-    /// None of these can be said.
-    #[serde(default = "undecided")]
-    undecided: String,
+    /// None of these can be said, where that is not just an interval that reaches over a bound.
+    #[serde(default)]
+    undecided: Option<String>,
 }
 
-fn undecided() -> String {
-    ": undecided, since an interval reaches over a bound of what would agree, or over no effect.".to_owned()
-}
+/// How it ends where a plan does not say it; whoever prints it goes on with which interval reaches over what.
+pub const UNDECIDED: &str = ": undecided";
 
 impl Conclusion {
+    /// Whether it leaves it to others to say why something is undecided.
+    pub fn leaves_undecided(&self) -> bool {
+        self.undecided.is_none()
+    }
+
     /// The sentence for a verdict; none where there is no number to conclude from.
     pub fn sentence(&self, verdict: Verdict) -> Option<String> {
         let end = match verdict {
             Verdict::Holds => self.holds.as_deref()?,
             Verdict::Shifted => self.shifted.as_deref()?,
             Verdict::DoesNotHold => self.does_not_hold.as_deref()?,
-            Verdict::Undecided => &self.undecided,
+            Verdict::Undecided => self.undecided.as_deref().unwrap_or(UNDECIDED),
             Verdict::Compared => "",
             Verdict::NotMeasured => return None,
         };

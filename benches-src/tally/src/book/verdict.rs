@@ -11,10 +11,10 @@ pub enum Verdict {
     Shifted,
     /// The interval reaches over a bound of what would agree.
     Undecided,
-    /// Nothing of the interval agrees.
-    DoesNotHold,
     /// There is no number.
     NotMeasured,
+    /// Nothing of the interval agrees, whatever else was not measured.
+    DoesNotHold,
 }
 
 /// To which side of what was claimed something lies.

@@ -123,14 +123,32 @@ impl<'a> Judged<'a> {
         let Some(sentence) = self.claim.conclusion.sentence(self.verdict()) else {
             let reason = self.parts.iter().find_map(JudgedPart::missing);
             let reason = reason.map_or("there are too few rounds for an interval", |missing| &missing.reason);
-            let sentence = format!("Not measured here: {reason}.");
+            let reason = reason.trim_end_matches('.');
+            let sentence = format!("Not measured here: {}.", reason.strip_prefix("because ").unwrap_or(reason));
             return Ok(if form == Form::Page { html(&sentence) } else { sentence });
         };
         let further = self.claim.compared.iter().map(|why| format!(" Not judged: {why}."));
         let further = further.chain(self.claim.unchecked.iter().map(|what| format!(" Not checked: {what}.")));
-        let further = further.chain(self.parts.iter().filter_map(JudgedPart::is_beyond_the_instrument));
-        let further: String = further.collect();
+        let small = self.parts.iter().filter(|_| self.verdict() == Verdict::Undecided);
+        let further = further.chain(small.filter_map(JudgedPart::is_beyond_the_instrument));
+        let further = self.why_undecided() + &further.collect::<String>();
         Ok(render::fill(view, self.experiment, &sentence, form)? + &render::words(&further, form))
+    }
+
+    /// Which intervals reach over what, where the plan leaves that to be said.
+    fn why_undecided(&self) -> String {
+        if self.verdict() != Verdict::Undecided || !self.claim.conclusion.leaves_undecided() {
+            return String::new();
+        }
+        let open: Vec<&JudgedPart> =
+            self.parts.iter().filter(|part| part.judgement.verdict == Verdict::Undecided).collect();
+        let over = if open.iter().any(|part| part.part.no_effect.is_some()) { " or over no effect" } else { "" };
+        match &open[..] {
+            _ if self.parts.len() == 1 => format!(", since the interval reaches over a bound{over}."),
+            [] => ".".to_owned(),
+            [one] => format!(", since the interval of “{}” reaches over a bound{over}.", one.part.name),
+            several => format!(", since {} intervals reach over a bound{over}.", several.len()),
+        }
     }
 
     fn page(&self, view: &View) -> Result<String> {
@@ -203,9 +221,10 @@ impl<'a> Judged<'a> {
     }
 
     fn text(&self, view: &View) -> Result<String> {
+        let figure = view.published.publication(&self.claim.source)?.word();
         let mut out = self.line(view)?;
         for part in &self.parts {
-            out += &part.text(view)?;
+            out += &part.text(view, figure)?;
         }
         Ok(out + "    " + &self.conclusion(view, Form::Text)? + "\n")
     }

@@ -63,7 +63,9 @@ impl Judgement {
 /// The verdict on one part: *holds* where all of the interval agrees, *does not hold* where none of it does, *undecided* wherever the interval
 /// reaches over a bound. Being unable to tell is never taken for an answer.
 pub fn judge(measured: &Measured, expected: &Expectation) -> Judgement {
-    let Some(band) = expected.band() else { return Judgement::of(Verdict::Compared) };
+    let Some(band) = expected.band() else {
+        return Judgement::of(if measured.is_ok() { Verdict::Compared } else { Verdict::NotMeasured });
+    };
     let Some((interval, quantity)) = measured.as_ref().ok().and_then(|own| Some((own.judged()?, own))) else {
         return Judgement::of(Verdict::NotMeasured);
     };
@@ -93,7 +95,9 @@ fn with_effect(quantity: &Quantity, band: (f64, f64), none: f64, claimed_above: 
     // All of the interval lies nearer to no effect than to whatever would agree, of ratios on their own scale.
     let bound = if claimed_above { band.0 } else { band.1 };
     let half_way = if none > 0.0 && bound > 0.0 { (none * bound).sqrt() } else { f64::midpoint(none, bound) };
-    let is_next_to_none = if claimed_above { high < half_way } else { low > half_way };
+    // A third of a time is another figure of it, and no time at all is none.
+    let is_near = if claimed_above { high < half_way } else { low > half_way };
+    let is_next_to_none = is_near && (none != 0.0 || low <= 0.0);
     match (inside, outside) {
         (true, _) if as_claimed => Judgement::of(Verdict::Holds),
         (_, true) if opposite || is_next_to_none => Judgement::of(Verdict::DoesNotHold),
@@ -115,11 +119,14 @@ fn shift(quantity: &Quantity, band: (f64, f64), claimed_above: bool) -> Shift {
     }
 }
 
-/// The smallest difference that could have been seen, as a share of the number: how far its interval reaches to the farther side.
-pub fn resolution(quantity: &Quantity) -> Option<f64> {
+/// The smallest difference that could have been seen: how far its interval reaches to the farther side, as a share of the number or of the
+/// nearest bound, whichever is larger, since next to nothing all shares are large.
+pub fn resolution(quantity: &Quantity, expected: &Expectation) -> Option<f64> {
     let (low, high) = quantity.judged()?;
     let median = quantity.estimate.median;
-    (median != 0.0).then(|| (median - low).max(high - median) / median.abs())
+    let bound = nearest_bound(quantity, expected).map_or(0.0, |(bound, _)| bound.abs());
+    let size = median.abs().max(bound);
+    (size > 0.0).then(|| (median - low).max(high - median) / size)
 }
 
 /// How near the number lies to the nearest bound of what would agree, as a share of the bound.

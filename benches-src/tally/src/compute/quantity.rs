@@ -210,6 +210,12 @@ impl Record {
                     let Some(unit) = unit_of(a.unit, *operator, b.unit) else {
                         bail!("{expression} has no unit: {} {} {}", a.unit, operator.sign(), b.unit);
                     };
+                    if *operator == Operator::Over && may_be_either_side_of_0(&b) {
+                        return Ok(Err(Missing::new(
+                            "no ratio",
+                            format!("{expression} divides by what cannot be told from nothing"),
+                        )));
+                    }
                     let values = combine(&a.values, &b.values, |a, b| operator.apply(a, b));
                     let bias = match operator {
                         Operator::Plus | Operator::Minus => a.bias + b.bias,
@@ -285,6 +291,12 @@ fn says_something(estimate: &Estimate) -> bool {
 /// How far a ratio's interval lies from 1, as a share; nothing where it contains 1, or where there is none.
 pub fn beyond_chance(ratio: &Estimate) -> f64 {
     ratio.interval.map_or(0.0, |(low, high)| (low - 1.0).max(1.0 / high - 1.0).max(0.0))
+}
+
+/// Whether a divisor's interval reaches from below 0 to above it: what is divided by it may be anything.
+fn may_be_either_side_of_0(divisor: &Series) -> bool {
+    let Values::Rounds(values) = &divisor.values else { return false };
+    statistics::estimate(values).and_then(|own| own.interval).is_some_and(|(low, high)| low < 0.0 && high > 0.0)
 }
 
 fn is_empty(seen: &Observation) -> bool {

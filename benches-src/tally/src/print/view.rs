@@ -266,9 +266,6 @@ fn elsewhere(project: &Project, plan: &Plan, experiment: &Experiment) -> Result<
     let others: Vec<String> = project.machines()?.into_iter().filter(has).collect();
     Ok(match &others[..] {
         [] => format!("; to measure it on yours: {}", experiment.command()),
-        [first, ..] => format!(
-            "; {} has one, which show = \"{first}\" in book.toml puts on the pages",
-            others.join(" as well as ")
-        ),
+        [first, ..] => format!("; {first} has one, which show = \"{first}\" in book.toml puts on the pages"),
     })
 }

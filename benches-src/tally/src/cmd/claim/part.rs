@@ -88,7 +88,11 @@ impl<'a> JudgedPart<'a> {
             Expectation::AtMost(high) => format!("at most {}", self.show(high)),
             Expectation::Equals(value) => format!("exactly {}", self.show(value)),
             Expectation::About { .. } | Expectation::Between(..) => {
-                let (low, high) = self.expected.band().unwrap_or_default();
+                let (mut low, mut high) = self.expected.band().unwrap_or_default();
+                // On the other side of no effect nothing agrees.
+                if let Expectation::About { value, no_effect: Some(none), .. } = self.expected {
+                    (low, high) = if value > none { (low.max(none), high) } else { (low, high.min(none)) };
+                }
                 format::range(&self.show(low), &self.show(high))
             }
         }
@@ -96,7 +100,9 @@ impl<'a> JudgedPart<'a> {
 
     /// The smallest difference that could have been seen, and how near the next bound is, in a few words.
     pub fn could_tell(&self) -> String {
-        let Some((quantity, resolution)) = self.known().and_then(|own| Some((own, judging::resolution(own)?))) else {
+        let Some((quantity, resolution)) =
+            self.known().and_then(|own| Some((own, judging::resolution(own, &self.expected)?)))
+        else {
             return "–".to_owned();
         };
         let seen = if resolution == 0.0 { "exact".to_owned() } else { format!("±{}", format::percent(resolution)) };
@@ -108,10 +114,12 @@ impl<'a> JudgedPart<'a> {
 
     /// What is said where less is claimed than could be seen.
     pub fn is_beyond_the_instrument(&self) -> Option<String> {
-        let (resolution, claimed) = (judging::resolution(self.known()?)?, judging::claimed_effect(&self.expected)?);
+        let (resolution, claimed) =
+            (judging::resolution(self.known()?, &self.expected)?, judging::claimed_effect(&self.expected)?);
         (self.judgement.verdict == Verdict::Undecided && claimed < resolution).then(|| {
             format!(
-                " Claimed is a difference of {}, and the smallest that could be told here is {}.",
+                " Of “{}” a difference of {} is claimed, and the smallest that could be told here is {}.",
+                self.part.name,
                 format::percent(claimed),
                 format::percent(resolution)
             )
@@ -159,7 +167,7 @@ impl<'a> JudgedPart<'a> {
     }
 
     /// Its line at a terminal.
-    pub fn text(&self, view: &View) -> Result<String> {
+    pub fn text(&self, view: &View, figure: &str) -> Result<String> {
         let beside = match &self.beside {
             None => String::new(),
             Some((asked, measured)) => {
@@ -167,7 +175,7 @@ impl<'a> JudgedPart<'a> {
             }
         };
         Ok(format!(
-            "    {}: {}{beside} (published {}, agrees: {}; could tell {}): {}\n",
+            "    {}: {}{beside} ({figure} {}, agrees: {}; could tell {}): {}\n",
             self.part.name,
             render::in_words(view, &self.asked, &self.measured)?,
             self.published(),
@@ -189,7 +197,7 @@ impl<'a> JudgedPart<'a> {
             "interval": known.and_then(|quantity| quantity.estimate.interval),
             "session_interval": known.and_then(|quantity| quantity.within),
             "sessions": known.map(|quantity| quantity.sessions),
-            "resolution": known.and_then(judging::resolution),
+            "resolution": known.and_then(|own| judging::resolution(own, &self.expected)),
             "verdict": self.judgement.verdict.words(),
         });
         if let Some(shift) = self.judgement.shift {

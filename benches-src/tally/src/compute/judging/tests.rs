@@ -46,7 +46,9 @@ fn an_effect_is_as_claimed_or_has_another_figure_or_is_not_there() {
 #[test]
 fn of_a_time_neither_side_is_more_than_was_claimed() {
     let published = Expectation::About { value: 1700.0, within: 1.25, no_effect: Some(0.0) };
-    for (low, high) in [(900.0, 1000.0), (3000.0, 3100.0)] {
+    let none = number(Unit::Nanoseconds, -20.0, 10.0, 30.0);
+    assert_eq!(verdict(&none, &published), Verdict::DoesNotHold, "no time at all");
+    for (low, high) in [(90.0, 100.0), (900.0, 1000.0), (3000.0, 3100.0)] {
         let judged = judge(&number(Unit::Nanoseconds, low, low, high), &published);
         assert_eq!(judged, Judgement { verdict: Verdict::Shifted, shift: Some(Shift::AnotherFigure) });
     }
@@ -122,19 +124,22 @@ fn without_a_number_or_an_interval_nothing_is_said() {
     let mut few = ratio(0.6, 0.7).unwrap();
     few.estimate.interval = None;
     assert_eq!(verdict(&Ok(few), &faster()), Verdict::NotMeasured);
-    assert_eq!(verdict(&missing, &Expectation::Compared), Verdict::Compared);
+    assert_eq!(verdict(&missing, &Expectation::Compared), Verdict::NotMeasured);
+    assert_eq!(verdict(&ratio(0.6, 0.7), &Expectation::Compared), Verdict::Compared);
 }
 
 #[test]
 fn what_could_be_told_and_how_near_the_bound_is() {
     let seen = number(Unit::Ratio, 0.9, 1.0, 1.2).unwrap();
-    assert!((resolution(&seen).unwrap() - 0.2).abs() < 1e-12);
+    assert!((resolution(&seen, &Expectation::Compared).unwrap() - 0.2).abs() < 1e-12);
     let (bound, near) = nearest_bound(&seen, &Expectation::Between(0.8, 2.0)).unwrap();
     assert!(bound == 0.8 && (near - 0.25).abs() < 1e-12);
     assert_eq!(nearest_bound(&seen, &Expectation::Compared), None);
     assert!((claimed_effect(&faster()).unwrap() - 0.32).abs() < 1e-12);
     let seen = number(Unit::Count, 2.0, 2.0, 2.0).unwrap();
-    assert_eq!(resolution(&seen), Some(0.0), "an exact count tells any difference");
+    assert_eq!(resolution(&seen, &Expectation::Compared), Some(0.0), "an exact count tells any difference");
+    let none = number(Unit::Count, -0.02, 0.001, 0.02).unwrap();
+    assert!((resolution(&none, &Expectation::AtLeast(0.5)).unwrap() - 0.042).abs() < 1e-12);
 }
 
 #[test]
@@ -146,7 +151,7 @@ fn parts_are_joined_as_the_sentence_joins_them() {
         (&[Holds, DoesNotHold], DoesNotHold, Holds),
         (&[Undecided, DoesNotHold], DoesNotHold, Undecided),
         (&[Holds, NotMeasured], NotMeasured, Holds),
-        (&[DoesNotHold, NotMeasured], NotMeasured, NotMeasured),
+        (&[DoesNotHold, NotMeasured], DoesNotHold, NotMeasured),
         (&[Holds, Shifted], Shifted, Holds),
         (&[], NotMeasured, NotMeasured),
     ] {
