@@ -59,13 +59,14 @@ pub fn interval_rank(n: usize) -> Option<usize> {
     rank
 }
 
-/// The correlation of each value with the one before it; nothing for fewer than six values, or where they do not vary.
+/// The correlation of each value with the one before it; nothing for fewer than six values, or where they do not vary. That values without any
+/// come out at minus one over their number is made up for.
 pub fn correlation_with_the_one_before(values: &[f64]) -> Option<f64> {
     const FEWEST: usize = 6;
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let together: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
-    (values.len() >= FEWEST && spread > 0.0).then(|| together / spread)
+    (values.len() >= FEWEST && spread > 0.0).then(|| together / spread + 1.0 / values.len() as f64)
 }
 
 /// Whether the first half of these values differs from the second by more than chance: by what share the second half's median lies above the

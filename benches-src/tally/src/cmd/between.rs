@@ -94,6 +94,7 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
     let parts = Parts::of(&plans, &Published::load(project)?)?;
     let (mut derivation, mut verdicts) = (Derivation::default(), Verdicts::default());
     for of_one in history(project)? {
+        let machine = of_one.first().map_or("", |once| once.machine());
         let mut sessions = Vec::new();
         for once in &of_one {
             match once.load(project) {
@@ -106,7 +107,7 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
         let sessions = in_order(sessions);
         let experiment = sessions.last().map(|record| record.header.experiment.clone());
         let named = experiment.map_or(Vec::new(), |experiment| named_quantities(&plans, &experiment));
-        derivation.add(&sessions, &named)?;
+        derivation.add(machine, &sessions, &named)?;
         pairs(&sessions).for_each(|(earlier, later)| verdicts.add(&parts, earlier, later));
     }
     let known = derivation.end(State::read().time);
@@ -122,10 +123,11 @@ fn named_quantities(plans: &Plans, experiment: &str) -> Vec<Expression> {
 
 fn page(known: &Known) -> String {
     let caption = format!(
-        "From {} sessions of data/machines and its history, the last of {}: pairs of sessions of one machine that ran the same listings. \
+        "From {} sessions of data/machines and its history, the last of {}: pairs of sessions of one machine that ran the same listings; {}. \
          Derived on {}.",
         known.sessions,
         day(&known.until),
+        of_machines(known),
         day(&known.derived)
     );
     let rows: String = known.kinds.iter().map(row).collect();
@@ -138,6 +140,11 @@ fn page(known: &Known) -> String {
         render::wide("How far sessions of one machine differ"),
         html(&caption)
     )
+}
+
+fn of_machines(known: &Known) -> String {
+    let each: Vec<String> = known.machines.iter().map(|(machine, pairs)| format!("{pairs} of {machine}")).collect();
+    each.join(", ")
 }
 
 fn verdicts_in_words(known: &Known) -> String {
@@ -155,8 +162,9 @@ fn row(kind: &Factor) -> String {
 
 fn words(kind: &Factor) -> [String; 6] {
     let factor = |factor: Option<f64>| factor.map_or("too few pairs to say".to_owned(), |factor| format!("{factor}×"));
-    let covered =
-        kind.covered.map_or("–".to_owned(), |share| format!("{} of {}", format::percent(share), kind.tried));
+    let covered = kind.covered.map_or("–".to_owned(), |share| {
+        format!("{} of {}, from {} pairs of sessions", format::percent(share), kind.tried, kind.tried_pairs_of_sessions)
+    });
     [
         kind.pairs.to_string(),
         kind.pairs_of_sessions.to_string(),

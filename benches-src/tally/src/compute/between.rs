@@ -1,6 +1,7 @@
 //! How far sessions of one machine differ, and what that makes of an interval. The interval over a session's rounds says how well these fix
 //! their median, and not where another session's would lie. What is printed does.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 
@@ -20,10 +21,14 @@ use super::quantity::{Measured, Quantity};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Counts of what was done: system calls, switches, allocations, instructions.
+    /// System calls and instructions, which a tool counted.
+    Calls,
+    /// Whatever else was counted: switches, mappings, how many there could be.
     Count,
-    /// Bytes that one unit takes, and ratios of such.
+    /// Bytes that one unit takes of its process, and ratios of such.
     Memory,
+    /// Bytes that one unit takes by the account of the whole system, where others move it as well.
+    System,
     /// Bytes of a whole process that did its work for a while.
     Footprint,
     /// One time, or a rate.
@@ -38,16 +43,25 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Time, Self::Ratio, Self::Difference, Self::Tail, Self::Memory, Self::Footprint, Self::Count];
+    pub const ALL: [Self; 9] = [
+        Self::Time,
+        Self::Ratio,
+        Self::Difference,
+        Self::Tail,
+        Self::Memory,
+        Self::System,
+        Self::Footprint,
+        Self::Calls,
+        Self::Count,
+    ];
 
     /// What an expression is: as unsteady as the unsteadiest thing in it.
     pub fn of(expression: &Expression) -> Self {
         let leaves = expression.leaves();
-        let read = leaves.iter().map(|leaf| Self::of_measure(&leaf.measure)).max().unwrap_or(Self::Count);
+        let read = leaves.iter().map(|leaf| Self::of_measure(&leaf.measure)).max().unwrap_or(Self::Calls);
         match read {
             Self::Time if has_difference(expression) => Self::Difference,
-            Self::Time if leaves.len() > 1 => Self::Ratio,
+            Self::Time if has_ratio(expression) => Self::Ratio,
             other => other,
         }
     }
@@ -61,8 +75,10 @@ impl Kind {
             _ if measure == ELAPSED || share.is_some() || counter || measure.ends_with("_ns") => Self::Time,
             // Requests a second, and the share of a second that a CPU was busy.
             "rate" | "load_cpu_share" => Self::Time,
-            "user_memory_bytes" | "kept_memory" => Self::Footprint,
+            "user_memory_bytes" => Self::Footprint,
+            _ if ["system_", "slab_", "available_"].iter().any(|of_all| measure.starts_with(of_all)) => Self::System,
             _ if measure.contains("_bytes") => Self::Memory,
+            _ if measure.starts_with("calls") || measure.starts_with("instructions") => Self::Calls,
             _ => Self::Count,
         }
     }
@@ -74,9 +90,11 @@ impl Kind {
             Self::Ratio => "ratios of times within rounds",
             Self::Difference => "differences of times within rounds, and ratios of such",
             Self::Tail => "percentiles above the median",
-            Self::Memory => "memory of one thread or task",
+            Self::Memory => "memory of one thread or task, by its process",
+            Self::System => "the same by the whole system",
             Self::Footprint => "memory of a whole server",
-            Self::Count => "counts",
+            Self::Calls => "system calls and instructions",
+            Self::Count => "other counts",
         }
     }
 }
@@ -92,6 +110,17 @@ fn has_difference(expression: &Expression) -> bool {
         Expression::Binary(_, Operator::Minus, _) => true,
         Expression::Binary(a, _, b) => has_difference(a) || has_difference(b),
         Expression::In(_, formula) => has_difference(formula),
+        Expression::Number(_) | Expression::Leaf(_) => false,
+    }
+}
+
+/// Whether something that was measured is divided by something that was.
+fn has_ratio(expression: &Expression) -> bool {
+    let is_measured = |own: &Expression| !own.leaves().is_empty();
+    match expression {
+        Expression::Binary(a, Operator::Over, b) => is_measured(a) && is_measured(b) || has_ratio(a) || has_ratio(b),
+        Expression::Binary(a, _, b) => has_ratio(a) || has_ratio(b),
+        Expression::In(_, formula) => has_ratio(formula),
         Expression::Number(_) | Expression::Leaf(_) => false,
     }
 }
@@ -119,6 +148,9 @@ pub struct Between {
     /// How many of those hold by one session and do not by the other.
     #[serde(default)]
     pub parts_contradicted: usize,
+    /// How many pairs of sessions are of which machine.
+    #[serde(default)]
+    pub machines: BTreeMap<String, usize>,
     /// What was found of each kind.
     #[serde(default, rename = "kind")]
     pub kinds: Vec<Factor>,
@@ -145,19 +177,22 @@ pub struct Factor {
     pub factor_of_earlier: Option<f64>,
     /// When the earlier half was complete.
     pub tried_from: String,
-    /// Pairs of numbers of the later half, on which that one was tried.
+    /// Numbers of the later half, on which that one was tried.
     #[serde(default)]
     pub tried: usize,
+    /// The pairs of sessions that these are from.
+    #[serde(default)]
+    pub tried_pairs_of_sessions: usize,
     /// Of these, the share whose widened interval contains the other session's median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covered: Option<f64>,
 }
 
-/// From so many sessions on, they speak for themselves: the range of so many misses the next one in one case of ten.
-pub const ENOUGH_SESSIONS: usize = 19;
+/// From so many sessions on, they speak for themselves: the range of so many misses the next one in one case of twenty.
+pub const ENOUGH_SESSIONS: usize = 39;
 
 /// How often the next session may lie outside of the range of those before it.
-const OUTSIDE_AT_MOST: f64 = 0.1;
+const OUTSIDE_AT_MOST: f64 = 0.05;
 
 impl Between {
     /// Reads what was derived; nothing is known where there is no such file.
@@ -186,8 +221,8 @@ impl Between {
         self.kinds.iter().find(|own| own.kind == kind).and_then(|own| own.factor)
     }
 
-    /// The quantity of a session with the interval that is printed: what encloses the intervals over the rounds of each session of the same,
-    /// widened by as much as yet another session needs, of such quantities. Where sessions are many, it is their range.
+    /// The quantity of a session with the interval that is printed: it encloses the intervals over the rounds of each session of the same, each
+    /// widened by as much as another session needs, of such quantities. Where sessions are many, it is their range.
     pub fn printed(&self, quantity: Quantity, expression: &Expression, others: &[Record]) -> Result<Quantity> {
         let Some(within) = quantity.estimate.interval else { return Ok(quantity) };
         let mut sessions = Vec::new();
@@ -201,11 +236,11 @@ impl Between {
             let medians: Vec<f64> = sessions.iter().map(|session| session.median).collect();
             hull(within, range_of(quantity.estimate.median, medians))
         } else {
+            let factor = self.factor(kind).unwrap_or(1.0);
+            let one = |own: &Estimate, interval| widened(kind, own, interval, factor);
             // Of a session without an interval its median is known.
-            let known = sessions.iter().map(|session| session.interval.unwrap_or((session.median, session.median)));
-            let all = known.fold(within, hull);
-            let factor = self.factor(kind);
-            factor.map_or(all, |factor| widened(kind, &quantity.estimate, all, factor))
+            let others = sessions.iter().map(|own| one(own, own.interval.unwrap_or((own.median, own.median))));
+            others.fold(one(&quantity.estimate, within), hull)
         };
         let estimate = Estimate { interval: Some(interval), ..quantity.estimate };
         Ok(Quantity { estimate, sessions: sessions.len() + 1, ..quantity })
@@ -255,7 +290,7 @@ fn hull((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
     (a.min(c), b.max(d))
 }
 
-/// Between two of the sessions' medians, such that the next session's lies outside in one case of ten at most.
+/// Between two of the sessions' medians, such that the next session's lies outside in one case of twenty at most.
 fn range_of(own: f64, mut medians: Vec<f64>) -> (f64, f64) {
     medians.push(own);
     medians.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
 //! What sessions of one machine differ by, derived from pairs of them: the factor by which an interval of one has to be widened so that it
 //! contains the other's median in 95 of 100 cases. Nothing is assumed of how they differ.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
@@ -38,16 +38,18 @@ pub struct Derivation {
     /// How many pairs of sessions.
     pairs: usize,
     sessions: usize,
+    machines: BTreeMap<String, usize>,
     until: String,
     correlations: Vec<f64>,
 }
 
 impl Derivation {
     /// Takes in the sessions of one machine's experiment, in their order. `named` are the further quantities that its record is asked for.
-    pub fn add(&mut self, sessions: &[Record], named: &[Expression]) -> Result<()> {
+    pub fn add(&mut self, machine: &str, sessions: &[Record], named: &[Expression]) -> Result<()> {
         for (earlier, later) in pairs(sessions) {
             self.hold(earlier, later, named)?;
             self.pairs += 1;
+            *self.machines.entry(machine.to_owned()).or_default() += 1;
         }
         for session in sessions {
             self.correlations.extend(correlations(session)?);
@@ -68,7 +70,7 @@ impl Derivation {
             let needs = |own: &Quantity, other: &Quantity| {
                 Some(factor_needed(kind, &own.estimate, own.estimate.interval?, other.estimate.median))
             };
-            if let (Some(first), Some(second), false) = (needs(&a, &b), needs(&b, &a), is_exact(kind, &a, &b)) {
+            if let (Some(first), Some(second), false) = (needs(&a, &b), needs(&b, &a), is_exact(&a, &b)) {
                 let began = (began[0].clone(), began[1].clone());
                 let held = |needs| Held { kind, pair: self.pairs, began: began.clone(), needs };
                 self.held.extend([held(first), held(second)]);
@@ -79,18 +81,19 @@ impl Derivation {
 
     /// What it comes to. What was found in the earlier half of the pairs is tried on the later half.
     pub fn end(self, derived: String) -> Between {
-        let all = &self.correlations;
+        let (all, held) = (&self.correlations, self.held);
         let correlation = if all.is_empty() { 0.0 } else { three_digits(all.iter().sum::<f64>() / all.len() as f64) };
         Between {
             derived,
             until: self.until,
             sessions: self.sessions,
+            machines: self.machines,
             correlation,
             parts: 0,
             parts_changed: 0,
             parts_contradicted: 0,
             too_narrow: three_digits(((1.0 + correlation) / (1.0 - correlation)).sqrt()),
-            kinds: Kind::ALL.into_iter().filter_map(|kind| factor(kind, &self.held)).collect(),
+            kinds: Kind::ALL.into_iter().filter_map(|kind| factor(kind, &held)).collect(),
         }
     }
 }
@@ -126,10 +129,10 @@ fn asked_of(earlier: &Record, later: &Record, named: &[Expression]) -> Result<Ve
     Ok(asked)
 }
 
-/// What both sessions counted alike in every round says nothing of how far others move.
-fn is_exact(kind: Kind, a: &Quantity, b: &Quantity) -> bool {
+/// What both sessions found alike in every round says nothing of how far others move.
+fn is_exact(a: &Quantity, b: &Quantity) -> bool {
     let exact = |own: &Quantity| own.estimate.interval.is_some_and(|(low, high)| low == high);
-    kind == Kind::Count && exact(a) && exact(b)
+    exact(a) && exact(b)
 }
 
 /// What each cell can be asked for: its time where it was timed, and else whatever its programs report.
@@ -140,7 +143,8 @@ fn measures(record: &Record) -> Vec<(&Cell, BTreeSet<String>)> {
         let (_, own) = &mut measures[run.cell];
         match seen.samples.is_empty() {
             false => drop(own.insert(ELAPSED.to_owned())),
-            true => own.extend(seen.measures.keys().cloned()),
+            // What the harness says of its own clock is no result.
+            true => own.extend(seen.measures.keys().filter(|name| !name.starts_with("clock_")).cloned()),
         }
     }
     measures
@@ -152,7 +156,8 @@ fn factor(kind: Kind, held: &[Held]) -> Option<Factor> {
     // The earlier half of the pairs was complete at this moment; what begins after it is tried. What reaches over it belongs to neither.
     let complete = pairs.iter().nth((pairs.len() / 2).saturating_sub(1)).map_or("", |(began, _)| began);
     let before = needs(own.iter().filter(|held| held.began.1.as_str() <= complete));
-    let after = needs(own.iter().filter(|held| held.began.0.as_str() > complete));
+    let later: Vec<&Held> = own.iter().filter(|held| held.began.0.as_str() > complete).copied().collect();
+    let after = needs(later.iter());
     let all = needs(own.iter());
     // A trial is no more than that, and says how many it stands on.
     let of_earlier = (before.len() >= FEWEST_NUMBERS).then(|| twentieth(before));
@@ -166,6 +171,7 @@ fn factor(kind: Kind, held: &[Held]) -> Option<Factor> {
         factor_of_earlier: of_earlier,
         tried_from: complete.to_owned(),
         tried: after.len(),
+        tried_pairs_of_sessions: later.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len(),
         covered: of_earlier.filter(|_| !after.is_empty()).map(covered),
     })
 }

@@ -68,7 +68,7 @@ impl Record {
             key: "drifts",
             short: format!("{went} by {percent} % meanwhile"),
             words: format!(
-                "the second half of the rounds lies {percent} % {} the first, which chance alone does once in a thousand sessions",
+                "the second half of the rounds lies {percent} % {} the first, which chance does to one number in a thousand, if rounds do not depend on each other",
                 if share > 0.0 { "above" } else { "below" }
             ),
         })

@@ -129,13 +129,16 @@ pub fn resolution(quantity: &Quantity, expected: &Expectation) -> Option<f64> {
     (size > 0.0).then(|| (median - low).max(high - median) / size)
 }
 
-/// How near the number lies to the nearest bound of what would agree, as a share of the bound.
-pub fn nearest_bound(quantity: &Quantity, expected: &Expectation) -> Option<(f64, f64)> {
+/// The bound of what would agree that is nearest to the number, and how far beyond the interval it lies, as a share of itself; nothing of a share
+/// where the interval reaches over it.
+pub fn nearest_bound(quantity: &Quantity, expected: &Expectation) -> Option<(f64, Option<f64>)> {
     let (low, high) = expected.band()?;
     let median = quantity.estimate.median;
-    let bounds = [low, high].into_iter().filter(|bound| bound.is_finite() && *bound != 0.0);
-    let near = bounds.map(|bound| (bound, (median / bound - 1.0).abs()));
-    near.min_by(|(_, a), (_, b)| a.total_cmp(b))
+    let bounds = [low, high].into_iter().filter(|bound| bound.is_finite());
+    let bound = bounds.min_by(|a, b| (median - a).abs().total_cmp(&(median - b).abs()))?;
+    let (own_low, own_high) = quantity.judged()?;
+    let gap = (own_low - bound).max(bound - own_high);
+    Some((bound, (gap >= 0.0 && bound != 0.0).then(|| gap / bound.abs())))
 }
 
 /// How large the effect is that is claimed, as a share of no effect; nothing where none is claimed, or where no effect is nothing.

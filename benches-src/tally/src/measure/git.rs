@@ -97,6 +97,11 @@ pub fn history(project: &Project) -> Result<Vec<Vec<Once>>> {
 }
 
 impl Once {
+    /// Whose it is.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
     /// Where it lay, but for the time.
     pub fn place(&self) -> String {
         format!("{}/{}/{}", self.machine, self.chapter, self.file)

@@ -13,6 +13,7 @@ use crate::compute::between::{Between, Kind};
 use crate::compute::judging::{Expectation, judge};
 use crate::compute::quantity::Quantity;
 use crate::record::Record;
+use crate::say;
 
 /// The parts of claims that an experiment's record decides.
 pub struct Parts(BTreeMap<String, Vec<(Expression, Expectation)>>);
@@ -76,6 +77,14 @@ impl Verdicts {
             all += 1;
             let (first, second) = (first?, second?);
             let is_one = |verdict| first == verdict || second == verdict;
+            if first != second {
+                let (expression, began) = (&twice.expression, &twice.began);
+                say!(
+                    "tally: judged otherwise by the next session, since {began}: {expression}: {} and {}",
+                    first.words(),
+                    second.words()
+                );
+            }
             changed += usize::from(first != second);
             contradicted +=
                 usize::from(is_one(Verdict::DoesNotHold) && (is_one(Verdict::Holds) || is_one(Verdict::Shifted)));

@@ -156,7 +156,7 @@ fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
     Ok(format!(
         "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same on all machines, {differ} of {all}: the \
          verdict on each machine, and the number of each part of the claim. <em>Older</em> stands where something beneath the programs has changed since they were measured; \
-         <em>stale</em> where the programs or the plan have, and such a verdict is not compared. Nothing is computed from numbers of two \
+         <em>stale</em> where the programs or the plan have, and such a verdict is not compared. But for the factors by which all intervals are widened, nothing is computed from numbers of two \
          machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr></thead>\n{bodies}</table>\n</div>\n{}",
         agreed(rows)
     ))

@@ -107,8 +107,11 @@ impl<'a> JudgedPart<'a> {
         };
         let seen = if resolution == 0.0 { "exact".to_owned() } else { format!("±{}", format::percent(resolution)) };
         match judging::nearest_bound(quantity, &self.expected) {
-            Some((bound, near)) => format!("{seen}; {} is {} away", self.show(bound), format::percent(near)),
-            None => seen,
+            Some((bound, Some(beyond))) => {
+                format!("{seen}; {} is {} beyond the interval", self.show(bound), format::percent(beyond))
+            }
+            Some((bound, None)) if resolution > 0.0 => format!("{seen}; {} is within the interval", self.show(bound)),
+            _ => seen,
         }
     }
 

@@ -26,7 +26,7 @@ fn times(between: &Between) -> &Factor {
 fn factors_cover_sessions_that_were_not_used_to_derive_them() {
     let mut rng = StdRng::seed_from_u64(1);
     let mut derivation = Derivation::default();
-    derivation.add(&in_order((0..12).map(|hour| session(&mut rng, hour, 20, 0.1)).collect()), &[]).unwrap();
+    derivation.add("x", &in_order((0..12).map(|hour| session(&mut rng, hour, 20, 0.1)).collect()), &[]).unwrap();
     let known = derivation.end("now".to_owned());
     let times = times(&known);
     assert_eq!((known.sessions, times.pairs_of_sessions, times.pairs), (12, 66, 66 * 20));
@@ -43,7 +43,7 @@ fn of_too_few_pairs_it_is_said_that_they_are_too_few() {
     for (sessions, cells, enough) in [(1, 40, false), (3, 40, false), (4, 5, false), (4, 40, true)] {
         let mut derivation = Derivation::default();
         derivation
-            .add(&in_order((0..sessions).map(|hour| session(&mut rng, hour, cells, 0.1)).collect()), &[])
+            .add("x", &in_order((0..sessions).map(|hour| session(&mut rng, hour, cells, 0.1)).collect()), &[])
             .unwrap();
         let known = derivation.end(String::new());
         let factor = known.kinds.iter().find(|own| own.kind == Kind::Time).and_then(|own| own.factor);
@@ -59,7 +59,7 @@ fn what_ran_other_listings_or_was_exported_twice_is_no_pair() {
     let mut other = session(&mut rng, 1, 2, 0.1);
     other.header.sources.own.insert("a listing".to_owned(), "changed".to_owned());
     let mut derivation = Derivation::default();
-    derivation.add(&in_order(vec![first.clone(), first, other]), &[]).unwrap();
+    derivation.add("x", &in_order(vec![first.clone(), first, other]), &[]).unwrap();
     let known = derivation.end(String::new());
     assert_eq!((known.sessions, known.kinds.len()), (2, 0));
 }

@@ -132,8 +132,9 @@ fn without_a_number_or_an_interval_nothing_is_said() {
 fn what_could_be_told_and_how_near_the_bound_is() {
     let seen = number(Unit::Ratio, 0.9, 1.0, 1.2).unwrap();
     assert!((resolution(&seen, &Expectation::Compared).unwrap() - 0.2).abs() < 1e-12);
-    let (bound, near) = nearest_bound(&seen, &Expectation::Between(0.8, 2.0)).unwrap();
-    assert!(bound == 0.8 && (near - 0.25).abs() < 1e-12);
+    let (bound, beyond) = nearest_bound(&seen, &Expectation::Between(0.8, 2.0)).unwrap();
+    assert!(bound == 0.8 && (beyond.unwrap() - 0.125).abs() < 1e-12, "from the near end of the interval");
+    assert_eq!(nearest_bound(&seen, &Expectation::AtMost(1.1)), Some((1.1, None)), "it lies within");
     assert_eq!(nearest_bound(&seen, &Expectation::Compared), None);
     assert!((claimed_effect(&faster()).unwrap() - 0.32).abs() < 1e-12);
     let seen = number(Unit::Count, 2.0, 2.0, 2.0).unwrap();
