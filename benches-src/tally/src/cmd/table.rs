@@ -169,7 +169,8 @@ impl Columns {
                 false => format::in_session(quantity),
             })
         };
-        let mut cells = vec![time(&row.main)];
+        let main = format::on_scale(&elapsed.in_session(), self.scale);
+        let mut cells = vec![format!("<td>{}{}</td>", render::in_table(&main), render::marks_in_table(&row.marks))];
         if self.beyond {
             cells.push(row.beyond.as_ref().map_or("<td></td>".to_owned(), time));
         }
@@ -181,7 +182,7 @@ impl Columns {
             }
             _ => cells.extend(self.measures.iter().map(measure)),
         }
-        cells.push(format!("<td>{}{}</td>", elapsed.estimate.rounds, render::marks_in_table(&row.marks)));
+        cells.push(format!("<td>{}</td>", elapsed.estimate.rounds));
         if self.published {
             let figure = |(_, figure): &(&Publication, &Figure)| {
                 let (value, label) = (html(&self.scale.show(figure.value)), html(&figure.label));

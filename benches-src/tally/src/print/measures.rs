@@ -182,7 +182,9 @@ impl Measures {
             Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
         };
         let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();
-        format!("{numbers}<td>{}{}</td>", main.estimate.rounds, render::marks_in_table(&row.marks))
+        // What has to stand beside the first number.
+        let numbers = numbers.replacen("</td>", &(render::marks_in_table(&row.marks) + "</td>"), 1);
+        format!("{numbers}<td>{}</td>", main.estimate.rounds)
     }
 
     /// For a terminal.

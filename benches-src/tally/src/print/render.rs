@@ -131,7 +131,7 @@ pub fn marks_in_words(marks: &[Mark]) -> String {
     marks.iter().map(|mark| format!(" ({})", words(mark))).collect()
 }
 
-/// The same beside a number of rounds in a table, under which it is said in full.
+/// The same beside a number of a table, under which it is said in full.
 pub fn marks_in_table(marks: &[Mark]) -> String {
     let mark =
         |mark: &Mark| format!(" <span class=\"missing\" title=\"{}\">{}</span>", html(&mark.words), html(&mark.short));
