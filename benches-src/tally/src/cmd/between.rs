@@ -168,7 +168,7 @@ fn words(kind: &Factor) -> [String; 6] {
     [
         kind.pairs.to_string(),
         kind.pairs_of_sessions.to_string(),
-        format::percent(kind.missed),
+        if kind.pairs > 0 { format::percent(kind.missed) } else { "–".to_owned() },
         factor(kind.factor),
         factor(kind.factor_of_earlier),
         covered,

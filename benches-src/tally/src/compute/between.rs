@@ -21,7 +21,7 @@ use super::quantity::{Measured, Quantity};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// System calls and instructions, which a tool counted.
+    /// System calls and instructions, which a tool counted and found next to alike in all rounds.
     Calls,
     /// Whatever else was counted: switches, mappings, how many there could be.
     Count,
@@ -66,6 +66,15 @@ impl Kind {
         }
     }
 
+    /// What a number is. Calls that a session itself finds unsteady, as those are that wait for others, are like any other count.
+    pub fn of_number(expression: &Expression, number: &Estimate) -> Self {
+        const STEADY: f64 = 0.01;
+        match Self::of(expression) {
+            Self::Calls if number.relative_half_width().is_some_and(|width| width > STEADY) => Self::Count,
+            other => other,
+        }
+    }
+
     fn of_measure(measure: &str) -> Self {
         let share = measure.strip_prefix(QUANTILE).and_then(|share| share.parse::<f64>().ok());
         let is_tail = |share: f64| share > 0.5;
@@ -93,7 +102,7 @@ impl Kind {
             Self::Memory => "memory of one thread or task, by its process",
             Self::System => "the same by the whole system",
             Self::Footprint => "memory of a whole server",
-            Self::Calls => "system calls and instructions",
+            Self::Calls => "system calls and instructions that are steady",
             Self::Count => "other counts",
         }
     }
@@ -231,13 +240,14 @@ impl Between {
                 sessions.push(other.estimate);
             }
         }
-        let kind = Kind::of(expression);
         let interval = if sessions.len() + 1 >= ENOUGH_SESSIONS {
             let medians: Vec<f64> = sessions.iter().map(|session| session.median).collect();
             hull(within, range_of(quantity.estimate.median, medians))
         } else {
-            let factor = self.factor(kind).unwrap_or(1.0);
-            let one = |own: &Estimate, interval| widened(kind, own, interval, factor);
+            let one = |own: &Estimate, interval| {
+                let kind = Kind::of_number(expression, own);
+                widened(kind, own, interval, self.factor(kind).unwrap_or(1.0))
+            };
             // Of a session without an interval its median is known.
             let others = sessions.iter().map(|own| one(own, own.interval.unwrap_or((own.median, own.median))));
             others.fold(one(&quantity.estimate, within), hull)

@@ -66,13 +66,17 @@ impl Derivation {
             // What one of them lacks, or cannot be asked any more, is compared with nothing.
             let value = |record: &Record| record.evaluate(&expression).ok().and_then(Result::ok);
             let (Some(a), Some(b)) = (value(earlier), value(later)) else { continue };
-            let kind = Kind::of(&expression);
             let needs = |own: &Quantity, other: &Quantity| {
-                Some(factor_needed(kind, &own.estimate, own.estimate.interval?, other.estimate.median))
+                let kind = Kind::of_number(&expression, &own.estimate);
+                Some((kind, factor_needed(kind, &own.estimate, own.estimate.interval?, other.estimate.median)))
             };
-            if let (Some(first), Some(second), false) = (needs(&a, &b), needs(&b, &a), is_exact(&a, &b)) {
+            // What is called and how many instructions there are, changes with what stands beneath the listings, and with nothing else.
+            let is_other =
+                Kind::of(&expression) == Kind::Calls && earlier.header.sources.beneath != later.header.sources.beneath;
+            let skipped = is_other || is_exact(&a, &b);
+            if let (Some(first), Some(second), false) = (needs(&a, &b), needs(&b, &a), skipped) {
                 let began = (began[0].clone(), began[1].clone());
-                let held = |needs| Held { kind, pair: self.pairs, began: began.clone(), needs };
+                let held = |(kind, needs)| Held { kind, pair: self.pairs, began: began.clone(), needs };
                 self.held.extend([held(first), held(second)]);
             }
         }
@@ -93,7 +97,7 @@ impl Derivation {
             parts_changed: 0,
             parts_contradicted: 0,
             too_narrow: three_digits(((1.0 + correlation) / (1.0 - correlation)).sqrt()),
-            kinds: Kind::ALL.into_iter().filter_map(|kind| factor(kind, &held)).collect(),
+            kinds: Kind::ALL.into_iter().map(|kind| factor(kind, &held)).collect(),
         }
     }
 }
@@ -150,7 +154,7 @@ fn measures(record: &Record) -> Vec<(&Cell, BTreeSet<String>)> {
     measures
 }
 
-fn factor(kind: Kind, held: &[Held]) -> Option<Factor> {
+fn factor(kind: Kind, held: &[Held]) -> Factor {
     let own: Vec<&Held> = held.iter().filter(|held| held.kind == kind).collect();
     let pairs: BTreeSet<(&str, usize)> = own.iter().map(|held| (held.began.1.as_str(), held.pair)).collect();
     // The earlier half of the pairs was complete at this moment; what begins after it is tried. What reaches over it belongs to neither.
@@ -162,7 +166,7 @@ fn factor(kind: Kind, held: &[Held]) -> Option<Factor> {
     // A trial is no more than that, and says how many it stands on.
     let of_earlier = (before.len() >= FEWEST_NUMBERS).then(|| twentieth(before));
     let covered = |factor: f64| share(&after, |needed| needed <= factor);
-    (!own.is_empty()).then(|| Factor {
+    Factor {
         kind,
         pairs: own.len() / 2,
         pairs_of_sessions: pairs.len(),
@@ -173,7 +177,7 @@ fn factor(kind: Kind, held: &[Held]) -> Option<Factor> {
         tried: after.len(),
         tried_pairs_of_sessions: later.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len(),
         covered: of_earlier.filter(|_| !after.is_empty()).map(covered),
-    })
+    }
 }
 
 fn needs<'a>(held: impl Iterator<Item = &'a &'a Held>) -> Vec<f64> {
@@ -181,6 +185,9 @@ fn needs<'a>(held: impl Iterator<Item = &'a &'a Held>) -> Vec<f64> {
 }
 
 fn share(of: &[f64], is_so: impl Fn(f64) -> bool) -> f64 {
+    if of.is_empty() {
+        return 0.0;
+    }
     three_digits(of.iter().filter(|needed| is_so(**needed)).count() as f64 / of.len() as f64)
 }
 
