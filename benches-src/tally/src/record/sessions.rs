@@ -25,9 +25,14 @@ impl Header {
             && self.machine.differences(&other.machine).is_empty()
     }
 
-    /// Whether they are two sessions of one thing: comparable, with nothing changed beneath the listings either.
+    /// Whether they are sessions of one thing: comparable, with nothing changed beneath the listings either.
+    pub fn is_of_the_same(&self, other: &Self) -> bool {
+        self.is_comparable(other) && self.sources.beneath == other.sources.beneath
+    }
+
+    /// Whether they are two sessions of one thing, and not one that was exported twice.
     pub fn is_another_session_of(&self, other: &Self) -> bool {
-        self.is_comparable(other) && self.sources.beneath == other.sources.beneath && self.before != other.before
+        self.is_of_the_same(other) && self.before != other.before
     }
 }
 

@@ -84,7 +84,7 @@ impl Writer {
             if let Some(why) = record.worse_than(&old) {
                 return Ok(Placed::Aside(put_aside(&self.partial, &self.path, "failed")?, why));
             }
-            if record.header.is_another_session_of(&old.header) {
+            if record.header.is_of_the_same(&old.header) {
                 keep_beside(&self.path, EARLIER)?;
             } else if old.header.effort > record.header.effort {
                 keep_beside(&self.path, "replaced")?;

@@ -114,7 +114,7 @@ fn a_record_is_never_replaced_by_one_that_is_worse() {
     // What was measured with more effort takes the place, and what takes its place again leaves it beside.
     assert_eq!(session(folder.path(), Effort::Full, &[]), Placed::Kept);
     assert_eq!(session(folder.path(), Effort::Quick, &[]), Placed::Kept);
-    assert!(fs::read_to_string(path.with_extension("jsonl.replaced")).unwrap().contains("\"full\""));
+    assert!(fs::read_to_string(path.with_extension("jsonl.session-2")).unwrap().contains("\"full\""));
 }
 
 #[test]
