@@ -130,15 +130,25 @@ fn page(known: &Known) -> String {
         of_machines(known),
         day(&known.derived)
     );
-    let rows: String = known.kinds.iter().map(row).collect();
+    let (of_all, of_chapters): (Vec<&Factor>, Vec<&Factor>) = known.kinds.iter().partition(|own| own.within.is_none());
     let verdicts = html(&verdicts_in_words(known));
+    let by_chapter = "The same in each chapter and each experiment that has enough pairs: there, its own factor is the one that counts.";
     format!(
-        "{}<table id=\"between-sessions-table\">\n<caption><span>{}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
+        "{}<p>{verdicts}</p>\n<details>\n<summary>By chapter and by experiment</summary>\n{}</details>\n",
+        table("between-sessions-table", &caption, &of_all),
+        table("between-sessions-within", by_chapter, &of_chapters)
+    )
+}
+
+fn table(id: &str, caption: &str, factors: &[&Factor]) -> String {
+    let rows: String = factors.iter().map(|own| row(own)).collect();
+    let caption = html(caption);
+    format!(
+        "{}<table id=\"{id}\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
          <th scope=\"col\">pairs of numbers</th><th scope=\"col\">pairs of sessions</th><th scope=\"col\">a session's own interval misses the other's median</th>\
          <th scope=\"col\">printed intervals are widened by</th><th scope=\"col\">the same from the earlier half</th>\
-         <th scope=\"col\">tried on the later half: contains the other's median</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n<p>{verdicts}</p>\n",
-        render::wide("How far sessions of one machine differ"),
-        html(&caption)
+         <th scope=\"col\">tried on the later half: contains the other's median</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+        render::wide(&caption)
     )
 }
 
@@ -157,7 +167,14 @@ fn verdicts_in_words(known: &Known) -> String {
 
 fn row(kind: &Factor) -> String {
     let cells = words(kind).map(|word| format!("<td>{}</td>", html(&word)));
-    format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(kind.kind.words()), cells.concat())
+    format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(&name(kind)), cells.concat())
+}
+
+fn name(own: &Factor) -> String {
+    match &own.within {
+        Some(place) => format!("{} in {place}", own.kind.words()),
+        None => own.kind.words().to_owned(),
+    }
 }
 
 fn words(kind: &Factor) -> [String; 6] {
@@ -184,8 +201,8 @@ fn text(known: &Known) -> String {
     for kind in &known.kinds {
         let [pairs, sessions, missed, factor, of_earlier, covered] = words(kind);
         out += &format!(
-            "{:55} {pairs:>6} pairs of {sessions:>4} of sessions, missed {missed:>6}, factor {factor}, of the earlier half {of_earlier}: covers {covered}\n",
-            kind.kind.words()
+            "{:75} {pairs:>6} pairs of {sessions:>4} of sessions, missed {missed:>6}, factor {factor}, of the earlier half {of_earlier}: covers {covered}\n",
+            name(kind)
         );
     }
     out

@@ -12,7 +12,7 @@ use crate::book::expression::{Expression, Operator};
 use crate::book::measure::{ELAPSED, QUANTILE, counter_named};
 use crate::book::unit::Unit;
 use crate::project::Project;
-use crate::record::Record;
+use crate::record::{Header, Record};
 use crate::statistics::Estimate;
 
 use super::quantity::{Measured, Quantity};
@@ -171,6 +171,9 @@ pub struct Between {
 pub struct Factor {
     /// Of which.
     pub kind: Kind,
+    /// In which chapter, or experiment, where it is of one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
     /// Pairs of numbers, each from two sessions.
     pub pairs: usize,
     /// From so many pairs of sessions.
@@ -211,8 +214,8 @@ impl Between {
         let read = || -> Result<Self> {
             let between: Self = toml::from_str(&text)?;
             for kind in &between.kinds {
-                let is_factor = |factor: f64| (1.0..=100.0).contains(&factor);
-                ensure!(kind.factor.is_none_or(is_factor), "{:?}: a factor is from 1 to 100", kind.kind);
+                let is_factor = |factor: f64| (1.0..=1e6).contains(&factor);
+                ensure!(kind.factor.is_none_or(is_factor), "{:?}: a factor is at least 1", kind.kind);
             }
             Ok(between)
         };
@@ -225,14 +228,24 @@ impl Between {
         Self { kinds: self.kinds.iter().map(of_earlier).collect(), ..self.clone() }
     }
 
-    /// By how much the intervals of a kind are to be widened.
-    pub fn factor(&self, kind: Kind) -> Option<f64> {
-        self.kinds.iter().find(|own| own.kind == kind).and_then(|own| own.factor)
+    /// By how much the intervals of a kind are to be widened in an experiment: as its own sessions say, if they are enough to say it, else as
+    /// those of its chapter do, else as all.
+    pub fn factor(&self, kind: Kind, of: &Header) -> Option<f64> {
+        let within = |place: Option<&str>| {
+            self.kinds.iter().find(|own| own.kind == kind && own.within.as_deref() == place)?.factor
+        };
+        within(Some(&of.experiment)).or_else(|| within(Some(&of.chapter))).or_else(|| within(None))
     }
 
     /// The quantity of a session with the interval that is printed: it encloses the intervals over the rounds of each session of the same, each
     /// widened by as much as another session needs, of such quantities. Where sessions are many, it is their range.
-    pub fn printed(&self, quantity: Quantity, expression: &Expression, others: &[Record]) -> Result<Quantity> {
+    pub fn printed(
+        &self,
+        quantity: Quantity,
+        expression: &Expression,
+        of: &Header,
+        others: &[Record],
+    ) -> Result<Quantity> {
         let Some(within) = quantity.estimate.interval else { return Ok(quantity) };
         let mut sessions = Vec::new();
         for other in others {
@@ -246,7 +259,7 @@ impl Between {
         } else {
             let one = |own: &Estimate, interval| {
                 let kind = Kind::of_number(expression, own);
-                widened(kind, own, interval, self.factor(kind).unwrap_or(1.0))
+                widened(kind, own, interval, self.factor(kind, of).unwrap_or(1.0))
             };
             // Of a session without an interval its median is known.
             let others = sessions.iter().map(|own| one(own, own.interval.unwrap_or((own.median, own.median))));
@@ -259,7 +272,7 @@ impl Between {
     /// The same where there may be no number.
     pub fn of(&self, record: &Record, expression: &Expression, others: &[Record]) -> Result<Measured> {
         match record.evaluate(expression)? {
-            Ok(quantity) => Ok(Ok(self.printed(quantity, expression, others)?)),
+            Ok(quantity) => Ok(Ok(self.printed(quantity, expression, &record.header, others)?)),
             missing => Ok(missing),
         }
     }
@@ -291,7 +304,7 @@ pub fn factor_needed(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), o
     }
     match kind {
         Kind::Difference => 1.0 + by / estimate.median.abs(),
-        _ if low > 0.0 => (low / other.max(f64::MIN_POSITIVE)).max(other / high),
+        _ if low > 0.0 && other > 0.0 => (low / other).max(other / high),
         _ => 1.0 + by / low.abs().max(high.abs()).max(f64::MIN_POSITIVE),
     }
 }

@@ -23,6 +23,8 @@ const FEWEST_PAIRS_OF_SESSIONS: usize = 6;
 /// The interval of one session, held against the median of another.
 struct Held {
     kind: Kind,
+    /// Its chapter and its experiment.
+    within: [String; 2],
     /// Which pair of sessions, by its place among them.
     pair: usize,
     /// When the earlier of them began, and the later.
@@ -76,7 +78,10 @@ impl Derivation {
             let skipped = is_other || is_exact(&a, &b);
             if let (Some(first), Some(second), false) = (needs(&a, &b), needs(&b, &a), skipped) {
                 let began = (began[0].clone(), began[1].clone());
-                let held = |(kind, needs)| Held { kind, pair: self.pairs, began: began.clone(), needs };
+                let held = |(kind, needs)| {
+                    let within = [later.header.chapter.clone(), later.header.experiment.clone()];
+                    Held { kind, within, pair: self.pairs, began: began.clone(), needs }
+                };
                 self.held.extend([held(first), held(second)]);
             }
         }
@@ -97,7 +102,7 @@ impl Derivation {
             parts_changed: 0,
             parts_contradicted: 0,
             too_narrow: three_digits(((1.0 + correlation) / (1.0 - correlation)).sqrt()),
-            kinds: Kind::ALL.into_iter().map(|kind| factor(kind, &held)).collect(),
+            kinds: Kind::ALL.into_iter().flat_map(|kind| factors(kind, &held)).collect(),
         }
     }
 }
@@ -154,8 +159,17 @@ fn measures(record: &Record) -> Vec<(&Cell, BTreeSet<String>)> {
     measures
 }
 
-fn factor(kind: Kind, held: &[Held]) -> Factor {
-    let own: Vec<&Held> = held.iter().filter(|held| held.kind == kind).collect();
+/// The factor of a kind in all chapters, and in each chapter and experiment of which there are enough pairs.
+fn factors(kind: Kind, held: &[Held]) -> Vec<Factor> {
+    let places: BTreeSet<&str> = held.iter().flat_map(|held| &held.within).map(String::as_str).collect();
+    let each = places.into_iter().map(|place| factor(kind, Some(place), held));
+    [factor(kind, None, held)].into_iter().chain(each.filter(|own| own.factor.is_some())).collect()
+}
+
+fn factor(kind: Kind, within: Option<&str>, held: &[Held]) -> Factor {
+    let is_own =
+        |held: &&Held| held.kind == kind && within.is_none_or(|place| held.within.iter().any(|own| own == place));
+    let own: Vec<&Held> = held.iter().filter(is_own).collect();
     let pairs: BTreeSet<(&str, usize)> = own.iter().map(|held| (held.began.1.as_str(), held.pair)).collect();
     // The earlier half of the pairs was complete at this moment; what begins after it is tried. What reaches over it belongs to neither.
     let complete = pairs.iter().nth((pairs.len() / 2).saturating_sub(1)).map_or("", |(began, _)| began);
@@ -168,6 +182,7 @@ fn factor(kind: Kind, held: &[Held]) -> Factor {
     let covered = |factor: f64| share(&after, |needed| needed <= factor);
     Factor {
         kind,
+        within: within.map(str::to_owned),
         pairs: own.len() / 2,
         pairs_of_sessions: pairs.len(),
         missed: share(&all, |needed| needed > 1.0),

@@ -12,7 +12,7 @@ use crate::cmd::claim::part::expected_of;
 use crate::compute::between::{Between, Kind};
 use crate::compute::judging::{Expectation, judge};
 use crate::compute::quantity::Quantity;
-use crate::record::Record;
+use crate::record::{Header, Record};
 use crate::say;
 
 /// The parts of claims that an experiment's record decides.
@@ -25,6 +25,7 @@ struct Twice {
     values: [Quantity; 2],
     /// When the earlier session began.
     began: String,
+    of: Header,
 }
 
 /// Every part of every claim that two sessions have.
@@ -54,7 +55,8 @@ impl Verdicts {
             let (Some(a), Some(b)) = (value(earlier), value(later)) else { continue };
             let (expression, expected) = (expression.clone(), expected.clone());
             let began = earlier.header.before.time.clone();
-            self.0.push(Twice { expression, expected, values: [a, b], began });
+            let of = later.header.clone();
+            self.0.push(Twice { expression, expected, values: [a, b], began, of });
         }
     }
 
@@ -65,12 +67,13 @@ impl Verdicts {
         let [mut all, mut changed, mut contradicted] = [0; 3];
         for twice in &self.0 {
             let kind = Kind::of(&twice.expression);
-            let is_later = known.kinds.iter().any(|own| own.kind == kind && twice.began > own.tried_from);
+            let is_later =
+                known.kinds.iter().any(|own| own.kind == kind && own.within.is_none() && twice.began > own.tried_from);
             if !is_later {
                 continue;
             }
             let judged = twice.values.map(|value| -> Result<_> {
-                let printed = earlier.printed(value, &twice.expression, &[])?;
+                let printed = earlier.printed(value, &twice.expression, &twice.of, &[])?;
                 Ok(judge(&Ok(printed), &twice.expected).verdict)
             });
             let [first, second] = judged;

@@ -44,6 +44,7 @@ fn session(level: f64, rounds: u32, hour: u32) -> Record {
 fn between(factor: Option<f64>) -> Between {
     let kind = Factor {
         kind: Kind::Time,
+        within: None,
         pairs: 1,
         pairs_of_sessions: 1,
         missed: 0.4,

@@ -48,7 +48,7 @@ fn of_too_few_pairs_it_is_said_that_they_are_too_few() {
         let known = derivation.end(String::new());
         let factor = known.kinds.iter().find(|own| own.kind == Kind::Time).and_then(|own| own.factor);
         assert_eq!(factor.is_some(), enough, "{sessions} sessions of {cells} cells");
-        assert_eq!(known.factor(Kind::Time).is_some(), enough);
+        assert_eq!(known.factor(Kind::Time, &header(Vec::new())).is_some(), enough);
     }
 }
 
