@@ -13,7 +13,7 @@ use crate::book::published::Published;
 use crate::cmd::between::verdicts::{Parts, Verdicts};
 use crate::compute::between::{Between as Known, Factor};
 use crate::compute::derive::{Derivation, in_order, pairs};
-use crate::measure::git::history;
+use crate::measure::git::{has_history, history};
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
@@ -51,6 +51,13 @@ impl Between {
     /// Derives it, and writes it down or holds it against what is written.
     pub fn derive(&self, project: &Project) -> Result<()> {
         let path = project.between_sessions();
+        if self.check && !has_history(project) {
+            say!(
+                "tally: {} is not held against its sessions, since this checkout has not all of its history",
+                path.display()
+            );
+            return Ok(());
+        }
         if self.check {
             let written = Known::load(project)?;
             let found = derived(project, Some(&written.until))?;

@@ -68,13 +68,15 @@ pub struct Once {
     blob: String,
 }
 
+/// Whether the checkout has all of its history, as an archive or a shallow clone has not.
+pub fn has_history(project: &Project) -> bool {
+    git_says(project.root(), &["rev-parse", "--is-shallow-repository"]).is_ok_and(|said| said == "false")
+}
+
 /// Every record of every machine that the checkout's history has, those of a machine's experiment together.
 pub fn history(project: &Project) -> Result<Vec<Vec<Once>>> {
     let says = |arguments: &[&str]| git_says(project.root(), arguments).map_err(|error| anyhow!("git says: {error}"));
-    ensure!(
-        says(&["rev-parse", "--is-shallow-repository"])? == "false",
-        "this checkout has not all of its history; run: git fetch --unshallow"
-    );
+    ensure!(has_history(project), "this checkout has not all of its history; run: git fetch --unshallow");
     let folder = "data/machines";
     let arguments =
         ["log", "--reverse", "--format=", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AM", "--", folder];
