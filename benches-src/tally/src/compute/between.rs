@@ -2,7 +2,6 @@
 //! their median, and not where another session's would lie. What is printed does.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
@@ -105,12 +104,6 @@ impl Kind {
             Self::Calls => "system calls and instructions that are steady",
             Self::Count => "other counts",
         }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.words())
     }
 }
 

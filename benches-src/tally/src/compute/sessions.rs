@@ -27,11 +27,6 @@ impl Sessions {
     pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
         self.between.of(&self.shown, expression, &self.others)
     }
-
-    /// How many sessions there are.
-    pub fn count(&self) -> usize {
-        self.others.len() + 1
-    }
 }
 
 impl Deref for Sessions {
