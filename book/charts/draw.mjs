@@ -1,6 +1,8 @@
 // Draws charts, each twice, for wide pages and for phones. Standard input: what tally's print/charts.rs calls a request, as a line of JSON.
 // Standard output, a line for each: { "wide": svg, "narrow": svg }, with title, description, and ids of their own.
+// A line { "card": svg, "to": path } puts the same picture as PNG there, in letters of our own, since a machine may have none.
 
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import * as vega from 'vega';
 import * as vegaLite from 'vega-lite';
@@ -34,7 +36,29 @@ async function draw(request, part) {
     .replace(/[{}]/g, entity);
 }
 
+let fonts;
+
+/** A picture as PNG, by a renderer that is loaded when it is first needed. */
+async function png(svg) {
+  const { initWasm, Resvg } = await import('@resvg/resvg-wasm');
+  if (!fonts) {
+    const packaged = (path) => readFileSync(new URL(`node_modules/${path}`, import.meta.url));
+    await initWasm(packaged('@resvg/resvg-wasm/index_bg.wasm'));
+    fonts = ['', '-Bold'].map((weight) => packaged(`dejavu-fonts-ttf/ttf/DejaVuSans${weight}.ttf`));
+  }
+  const font = { fontBuffers: fonts, loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans', sansSerifFamily: 'DejaVu Sans' };
+  return new Resvg(svg, { font }).render().asPng();
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
+  if (request.card) {
+    // Written beside and moved, since builds may run side by side.
+    const beside = `${request.to}.${process.pid}`;
+    writeFileSync(beside, await png(request.card));
+    renameSync(beside, request.to);
+    process.stdout.write(`${JSON.stringify({ written: request.to })}\n`);
+    continue;
+  }
   process.stdout.write(`${JSON.stringify({ wide: await draw(request, 'wide'), narrow: await draw(request, 'narrow') })}\n`);
 }

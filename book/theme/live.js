@@ -15,45 +15,12 @@
   let loading;
   const vega = () =>
     (loading ??= ['vega', 'vega-lite', 'vega-embed']
-      .reduce((before, name) => before.then(() => script(`generated/vega/${name}.min.js`)), Promise.resolve())
+      .reduce((before, name) => before.then(() => script(`${path_to_root}generated/vega/${name}.min.js`)), Promise.resolve())
       .catch((error) => {
         // Who asks again gets another try.
         loading = undefined;
         throw error;
       }));
-
-  // A slider goes in steps; beside it stands the number that its step means, which the specification says in words.
-  function sayNumbers(live, view) {
-    for (const slider of live.querySelectorAll('input[type="range"]')) {
-      const words = slider.name.replace(/_step$/, '_words');
-      const output = document.createElement('output');
-      const say = () => {
-        output.textContent = view.signal(words).trim();
-        slider.setAttribute('aria-valuetext', output.textContent);
-      };
-      slider.nextSibling.replaceWith(output);
-      view.addSignalListener(words, say);
-      say();
-    }
-  }
-
-  // A worked case of the calculator's table is a place to set its sliders to.
-  function offerCases(figure, live, view) {
-    for (const head of figure.querySelectorAll('th[data-set]')) {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.className = 'explore';
-      button.textContent = 'Set so';
-      button.setAttribute('aria-label', `Set so: ${head.textContent.trim()}`);
-      button.onclick = async () => {
-        for (const [signal, value] of Object.entries(JSON.parse(head.dataset.set))) view.signal(signal, value);
-        await view.runAsync();
-        live.scrollIntoView({ block: 'start' });
-        live.focus({ preventScroll: true });
-      };
-      head.append(' ', button);
-    }
-  }
 
   async function explore(figure, button) {
     button.disabled = true;
@@ -69,7 +36,8 @@
       actions: { export: false, source: true, compiled: false, editor: false },
     });
     figure.querySelectorAll('.picture').forEach((picture) => (picture.hidden = true));
-    figure.prepend(live);
+    // Its title stays above it.
+    (figure.querySelector('.picture') ?? figure.firstChild).before(live);
     // Whoever came by key goes on where the button was.
     live.tabIndex = -1;
     live.focus({ preventScroll: true });
@@ -77,24 +45,54 @@
     live.querySelector('summary')?.setAttribute('aria-label', 'See the specification of this chart');
     // For who wants to look into it from the browser's console.
     live.view = view;
-    sayNumbers(live, view);
-    offerCases(figure, live, view);
   }
 
   for (const figure of document.querySelectorAll('figure[data-live]')) {
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'explore';
-    button.textContent = figure.dataset.explore ?? 'Show each point’s numbers';
+    button.textContent = 'Show each point’s numbers';
     button.onclick = () =>
       explore(figure, button).catch((error) => {
         button.textContent = `The live chart failed: ${error.message}. Try again`;
         button.disabled = false;
       });
-    // A table that can be explored is long: its button stands above it.
-    if (figure.dataset.explore) figure.prepend(button);
-    else figure.querySelector('figcaption').before(button);
+    figure.querySelector('figcaption').before(button);
   }
+
+  // What an address leads to is open, with all that it lies in; a claim's own card too.
+  function openTarget() {
+    let target;
+    try {
+      target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    } catch {
+      // An address may hold anything.
+    }
+    if (!target) return;
+    const own = target.matches('.claim') ? [...target.querySelectorAll(':scope > details')] : [];
+    for (let outer = target; outer; outer = outer.parentElement) if (outer.matches('details')) own.push(outer);
+    const closed = own.filter((details) => !details.open);
+    for (const details of closed) details.open = true;
+    if (closed.length) target.scrollIntoView();
+  }
+  window.addEventListener('hashchange', openTarget);
+  openTarget();
+
+  // An old address names the page on which a table, a figure, a claim or a program once stood. Rows begin with their experiment's name.
+  async function followMoved() {
+    const anchor = location.hash.slice(1);
+    if (!/^[\w-]+$/.test(anchor) || document.getElementById(anchor)) return;
+    await script(`${path_to_root}generated/places.js`);
+    let name = anchor;
+    while (name && !Object.hasOwn(window.places, name)) name = name.slice(0, Math.max(0, name.lastIndexOf('-')));
+    if (!name) return;
+    const there = new URL(`${path_to_root}${window.places[name]}#${anchor}`, location);
+    // What is there no more was a figure or a row of an experiment that is.
+    if (there.pathname === location.pathname) there.hash = name;
+    location.replace(there);
+  }
+  // What mdBook itself redirects comes first.
+  window.addEventListener('load', () => followMoved().catch(() => {}));
 
   // mdBook turns pages by the arrow keys; in a table that scrolls they are to scroll it.
   for (const table of document.querySelectorAll('.wide')) {
@@ -122,6 +120,27 @@
     const link = citation.querySelector('a');
     link.textContent = link.href;
     offerCopy(citation, 'this citation');
+  }
+  // A row's citation is its table's, with the row's number first and the row's own address.
+  function citationOf(row) {
+    const [name, number] = [row.querySelector('th'), row.querySelector('td')].map((cell) => cell.firstElementChild?.matches('a') ? cell.firstElementChild.textContent : cell.innerText);
+    const citation = row.closest('.table').querySelector('.cite > p').cloneNode(true);
+    citation.querySelectorAll('a, button').forEach((own) => own.remove());
+    const interval = row.querySelector('td .interval')?.textContent;
+    const said = number.replace(interval ?? '', '').trim() + (interval ? ` [${interval}]` : '');
+    return `${name.trim()}: ${said}. ${citation.textContent.trim()} ${location.href.split('#')[0]}#${row.id}`;
+  }
+  for (const row of document.querySelectorAll('.table tr[id]')) {
+    const head = row.querySelector('th');
+    if (!head || !row.querySelector('td') || !row.closest('.table').querySelector('.cite > p')) continue;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'pilcrow';
+    button.textContent = '¶';
+    button.title = 'Copy a citation of this row';
+    button.setAttribute('aria-label', `Copy a citation: ${head.textContent}`);
+    button.onclick = () => navigator.clipboard.writeText(citationOf(row)).then(() => (button.textContent = '✓'), () => (button.textContent = '✗'));
+    head.append(' ', button);
   }
   for (const command of document.querySelectorAll('.small .command')) offerCopy(command, 'this command');
 })();

@@ -9,8 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, claim, confirm, export, ladder, limits, list, measure, score,
-    spin, stream, table, takeaway, value, which,
+    become_bound, between, calculator, chart, check, chips, claim, confirm, different, dumbbell, export, ladder,
+    limits, list, listing, measure, score, spin, stream, table, takeaway, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -42,16 +42,20 @@ pub enum Verb {
     List(list::List),
     Limits(limits::Limits),
     Measure(measure::Measure),
+    Listing(listing::Listing),
     Table(table::Table),
     Chart(chart::Chart),
     Value(value::Value),
     Claim(claim::Claim),
+    Chips(chips::Chips),
     Score(score::Score),
     Takeaway(takeaway::Takeaway),
     Ladder(ladder::Ladder),
+    Dumbbell(dumbbell::Dumbbell),
     Which(which::Which),
     Calculator(calculator::Calculator),
     Confirm(confirm::Confirm),
+    Different(different::Different),
     Between(between::Between),
     Check(check::Check),
     Export(export::Export),
@@ -72,17 +76,21 @@ impl Verb {
     pub fn printed(&self, view: &View, form: Form) -> Option<Result<String>> {
         Some(match self {
             Verb::List(verb) => verb.print(view, form),
+            Verb::Listing(verb) => verb.print(view, form),
             Verb::Table(verb) => verb.print(view, form),
             Verb::Limits(verb) => verb.print(view, form),
             Verb::Chart(verb) => verb.print(view, form),
             Verb::Value(verb) => verb.print(view, form),
             Verb::Claim(verb) => verb.print(view, form),
+            Verb::Chips(verb) => verb.print(view, form),
             Verb::Score(verb) => verb.print(view, form),
             Verb::Takeaway(verb) => verb.print(view, form),
             Verb::Ladder(verb) => verb.print(view, form),
+            Verb::Dumbbell(verb) => verb.print(view, form),
             Verb::Which(verb) => verb.print(view, form),
             Verb::Calculator(verb) => verb.print(view, form),
             Verb::Confirm(verb) => verb.print(view, form),
+            Verb::Different(verb) => verb.print(view, form),
             Verb::Between(verb) => verb.print(view, form),
             Verb::Check(verb) => verb.print(view),
             Verb::Measure(_)

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
 
 use crate::name;
 
@@ -48,14 +47,23 @@ impl Project {
         self.benches().join(chapter).join("quantities.toml")
     }
 
+    /// What charts and tables call the programs of a chapter.
+    pub fn words(&self, chapter: &str) -> PathBuf {
+        self.benches().join(chapter).join("programs.toml")
+    }
+
     /// What a chapter knows about the limits of a machine.
     pub fn limits(&self, chapter: &str) -> PathBuf {
         self.benches().join(chapter).join("limits.toml")
     }
 
-    /// What the front page says.
-    pub fn front(&self) -> PathBuf {
-        self.benches().join("takeaways.toml")
+    /// What the front page says, and what the chapters do, as far as there is any.
+    pub fn takeaways(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(self.benches()).into_iter().flatten().flatten().map(|folder| folder.path());
+        let mut chapters: Vec<PathBuf> = folders.collect();
+        chapters.sort();
+        let folders = [self.benches()].into_iter().chain(chapters);
+        folders.map(|folder| folder.join("takeaways.toml")).filter(|path| path.is_file()).collect()
     }
 
     /// The calculator of the chapter that has one.
@@ -67,30 +75,28 @@ impl Project {
 
     /// The commands besides tally that directives of pages may run, word for word: `commands` of `[preprocessor.cmdrun]` in `book.toml`.
     pub fn commands(&self) -> Result<Vec<String>> {
-        #[derive(Default, Deserialize)]
-        struct Cmdrun {
-            #[serde(default)]
-            commands: Vec<String>,
-        }
+        let commands = self.setting(["preprocessor", "cmdrun", "commands"])?;
+        let read = commands.map(toml::Value::try_into).transpose();
+        Ok(read.context("in book.toml, commands of [preprocessor.cmdrun]")?.unwrap_or_default())
+    }
+
+    /// Where the book's repository can be looked into: `git-repository-url` of `[output.html]` in `book.toml`.
+    pub fn repository(&self) -> Result<Option<String>> {
+        let url = self.setting(["output", "html", "git-repository-url"])?;
+        url.map(toml::Value::try_into).transpose().context("in book.toml, git-repository-url of [output.html]")
+    }
+
+    /// What stands in `book.toml` under these words.
+    fn setting(&self, words: [&str; 3]) -> Result<Option<toml::Value>> {
         let path = self.root.join("book.toml");
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let book: toml::Table = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
-        let cmdrun = book.get("preprocessor").and_then(|all| all.get("cmdrun")).cloned();
-        let cmdrun: Option<Cmdrun> = cmdrun
-            .map(toml::Value::try_into)
-            .transpose()
-            .with_context(|| format!("in {}, [preprocessor.cmdrun]", path.display()))?;
-        Ok(cmdrun.unwrap_or_default().commands)
+        let book: toml::Value = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+        Ok(words.iter().try_fold(&book, |value, word| value.get(word)).cloned())
     }
 
     /// A program's file, from the workspace's folder on.
     pub fn listing(chapter: &str, program: &str) -> String {
         format!("{chapter}/src/bin/{program}.rs")
-    }
-
-    /// The page of a chapter.
-    pub fn page(&self, chapter: &str) -> PathBuf {
-        self.root.join("book/src").join(format!("{chapter}.md"))
     }
 
     /// Where the book's text lies.
@@ -111,6 +117,11 @@ impl Project {
     /// Pictures that were drawn before, by the hash of what they show.
     pub fn drawn(&self) -> PathBuf {
         self.target().join("charts")
+    }
+
+    /// The head of all pages, written while printing and ignored by git.
+    pub fn head(&self) -> PathBuf {
+        self.root.join("book/theme/generated/head.hbs")
     }
 
     /// Where cargo builds, whatever the environment says.

@@ -148,9 +148,7 @@ fn a_test_run_counts_too_and_check_accepts_the_plan() {
     assert!(fake.print(&["table", "pair"]).contains("test run"));
     fake.write(
         "book/src/chapter.md",
-        "# Chapter\n\n### fast\n\n{{#include ../../benches-src/chapter/src/bin/fast.rs}}\n\n### slow\n\n\
-         {{#include ../../benches-src/chapter/src/bin/slow.rs}}\n\n<!-- cmdrun tally table pair -->\n\n\
-         <!-- cmdrun tally value slow[free].calls_write -->\n",
+        "# Chapter\n\n<!-- cmdrun tally table pair -->\n\n<!-- cmdrun tally value slow[free].calls_write -->\n",
     );
     fake.write("data/published/elsewhere.toml", &published_without_a_time(&fake));
     fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n");

@@ -162,12 +162,7 @@ fn claims_on_all_machines_say_who_disagrees_and_what_is_not_compared() {
 #[test]
 fn check_finds_what_does_not_agree() {
     let fake = recorded();
-    let page = |directive: &str| {
-        format!(
-            "# Chapter\n\n### fast\n\n{{{{#include ../../benches-src/chapter/src/bin/fast.rs}}}}\n\n### slow\n\n\
-             {{{{#include ../../benches-src/chapter/src/bin/slow.rs}}}}\n\n<!-- cmdrun {directive} -->\n"
-        )
-    };
+    let page = |directive: &str| format!("# Chapter\n\n<!-- cmdrun {directive} -->\n");
     fake.write("book/src/chapter.md", &page("tally table pair"));
     assert!(support::fail(fake.tally(&["check"])).contains("no page shows the claim T1"));
     fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n");
@@ -177,11 +172,11 @@ fn check_finds_what_does_not_agree() {
         ("tally value nobody", "unknown program"),
         ("tally measure", "a directive only prints"),
         ("rm -r .", "a directive calls tally"),
-        ("tally claim T1 --><!-- cmdrun tally claim T1", "stands on this page already"),
+        ("tally claim T1 --><!-- cmdrun tally claim T1", "stands on book/src/chapter.md already"),
     ] {
         fake.write("book/src/chapter.md", &page(directive));
         let said = support::fail(fake.tally(&["check"]));
-        assert!(said.contains("book/src/chapter.md, line 11") && said.contains(reason), "{said}");
+        assert!(said.contains("book/src/chapter.md, line 3") && said.contains(reason), "{said}");
     }
     for (text, reason) in
         [("It takes 4.9 µs.", Some("\"4.9 µs\" is typed by hand")), ("\"It takes 4.9 µs\", says the source.", None)]
@@ -209,12 +204,7 @@ fn check_finds_what_does_not_agree() {
     fake.write("benches-src/chapter/src/bin/slow.rs", "fn main() {}");
     fake.write("benches-src/chapter/src/bin/third.rs", "//! One operation: nothing.\n");
     let said = support::fail(fake.tally(&["check"]));
-    for wrong in [
-        "slow.rs does not begin with a //! line",
-        "third.rs is in no experiment",
-        "does not include benches-src/chapter/src/bin/third.rs",
-        stale,
-    ] {
+    for wrong in ["slow.rs does not begin with a //! line", "third.rs is in no experiment", stale] {
         assert!(said.contains(wrong), "{said}");
     }
 }
@@ -259,14 +249,10 @@ fn check_keeps_names_apart_that_are_anchors_of_one_page() {
     assert!(said.contains("the name \"slow\" belongs to a program"), "{said}");
 }
 
-/// A project with a calculator, and with what its live view is drawn by.
+/// A project with a calculator.
 fn with_calculator() -> Fake {
     let fake = recorded();
     fake.write("benches-src/chapter/calculator.toml", CALCULATOR);
-    let charts = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/charts");
-    for file in ["calculator.vl.json", "config.json"] {
-        fake.write(&format!("book/charts/{file}"), &std::fs::read_to_string(charts.join(file)).unwrap());
-    }
     fake
 }
 
@@ -278,11 +264,19 @@ fn the_calculator_in_each_form() {
         insta::assert_snapshot!(format!("calculator-{form}"), printed);
     }
     insta::assert_snapshot!("calculator-csv", fake.read("book/src/generated/a-machine/calculator.csv"));
-    let live = fake.read("book/src/generated/a-machine/calculator.live.js");
-    assert!(live.starts_with("(window.charts ??= {}).calculator = {"), "{live}");
-    assert!(!live.contains(":\"$"), "a placeholder was left in the specification");
-    // The same formulas, with the settings as signals and the input as a field.
-    assert!(live.contains("(rate * datum.input_low)") && live.contains("(datum.input_high / work)"), "{live}");
+}
+
+#[test]
+fn the_calculators_data_stay_data_in_a_page() {
+    let fake = with_calculator();
+    let hostile = "</script><!-- cmdrun tally list -->{{#include ../../book.toml}}";
+    fake.write("benches-src/chapter/calculator.toml", &CALCULATOR.replace("steps per request", hostile));
+    let page = fake.print(&["calculator", "--machine", "a-machine", "--form", "page"]);
+    let script = page.split_once("calculator-data\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data: serde_json::Value = serde_json::from_str(script).unwrap();
+    assert_eq!(data["derived"][0]["label"], hostile);
+    assert_eq!(page.matches("</script>").count(), 1);
+    assert!(!page.contains("<!--") && !page.contains("{{"), "{page}");
 }
 
 #[test]
@@ -347,15 +341,24 @@ fn the_calculator_computes_a_case_of_ones_own() {
     let slow = inputs[0]["median_ns"].as_f64().unwrap();
     let own = print(&["--work-us", "100"]);
     let case = &own["cases"][0];
-    assert_eq!((&case["case"], &case["set"]["rate"]), (&"Your service".into(), &1000.into()));
+    assert_eq!((&case["case"], &case["set"]["requests"]), (&"Your service".into(), &100_000.0.into()));
     let switching = case["outputs"]["switching"]["thread"]["median"].as_f64().unwrap();
-    assert!((switching / (1000.0 * slow * 1e-9) - 1.0).abs() < 1e-9, "{switching} of {slow}");
+    assert!((switching / (100_000.0 * slow * 1e-9) - 1.0).abs() < 1e-9, "{switching} of {slow}");
     assert_eq!(case["would_threads_do"], "yes", "about a microsecond more for a hundred of work");
-    assert_eq!(print(&["--work-us", "2"])["cases"][0]["would_threads_do"], "no: CPU time");
-    let said = support::fail(fake.tally(&["calculator", "--machine", "a-machine", "--switch", "magic"]));
-    assert!(said.contains("one_switch cannot be \"magic\"; there are: io, channel"), "{said}");
-    let said = support::fail(fake.tally(&["calculator", "--machine", "a-machine", "--work-us", "0"]));
-    assert!(said.contains("work must be above 0"), "{said}");
+    let addresses = print(&["--address", "requests=10&work=2", "--address", "#work=2"]);
+    let answers = addresses["cases"].as_array().unwrap().iter().map(|case| case["would_threads_do"].as_str().unwrap());
+    assert_eq!(answers.collect::<Vec<_>>(), ["yes", "no"], "so little of a core matters to nobody");
+    for (flags, wanted) in [
+        (["--switch", "magic"], "one_switch cannot be \"magic\"; there are: io, channel"),
+        (["--work-us", "0"], "work must be from 1 to 1000, and is 0"),
+        (["--address", "work=many"], "work is no number: \"many\""),
+        (["--address", "work=NaN"], "work must be from 1 to 1000, and is NaN"),
+        (["--address", "lunch=1"], "unknown setting \"lunch\""),
+        (["--calls", "1"], "unknown setting \"calls\""),
+    ] {
+        let said = support::fail(fake.tally(&[&["calculator", "--machine", "a-machine"], &flags[..]].concat()));
+        assert!(said.contains(wanted), "{flags:?}: {said}");
+    }
 }
 
 #[test]
@@ -364,7 +367,7 @@ fn the_calculator_never_takes_another_machines_numbers() {
     std::fs::remove_dir_all(fake.path("data/local")).unwrap();
     let printed = fake.print(&["calculator"]);
     assert!(printed.contains("(not measured: run: cargo tally measure pair)"), "{printed}");
-    assert!(printed.contains("not known: CPU time (not measured)"), "{printed}");
+    assert!(printed.contains("Cannot say: one step has no number here (not measured: run: cargo tally measure pair)."));
     let page = fake.print(&["calculator", "--form", "page"]);
     assert!(page.contains("<strong>not measured</strong>: pair: run: cargo tally measure pair"), "{page}");
     assert!(!printed.contains(" ns") && !printed.contains(" µs ["), "{printed}");
@@ -375,10 +378,11 @@ fn check_looks_into_the_calculator() {
     let fake = with_calculator();
     for (from, to, reason) in [
         ("slow[free]", "slow[two-cpus]", "input one_switch, option io: there is no cell slow[two-cpus]"),
-        ("rate * one_switch", "rate * one_swich", "output switching: unknown name one_swich"),
-        ("formula = \"0.1\"", "formula = \"one_switch\"", "output extra: its bound is of settings alone"),
-        ("rate = 1000", "rate = 1001", "no step at 1001"),
-        ("unit = \"µs\"", "unit = \"weeks\"", "unknown unit \"weeks\""),
+        ("steps * one_switch", "steps * one_swich", "output switching: unknown name one_swich"),
+        ("limits = [\"0.1", "limits = [\"one_switch", "must be of settings alone, and one_switch is none"),
+        ("1 + 0 * requests", "1 + steps", "steps: \"1 + steps\" must be of settings alone, and steps is none"),
+        ("bound = \"cpu\"", "bound = \"gpu\"", "output extra: unknown bound \"gpu\""),
+        ("requests = 100000", "requests = 0.5", "requests must be from 1 to 1000000, and is 0.5"),
     ] {
         fake.write("benches-src/chapter/calculator.toml", &CALCULATOR.replace(from, to));
         let said = support::fail(fake.tally(&["check"]));

@@ -43,7 +43,7 @@ fn measures_then_expands_and_measures_nothing_when_only_prose_changes() {
     let record = fake.record();
     let expanded = content(&preprocess(&fake, "cmdrun", settings.clone(), page));
     assert!(expanded.starts_with("A slow step takes <a class=\"value\""), "{expanded}");
-    assert!(expanded.contains(">2.00 µs</a>") && expanded.contains("here.\n\n<div"), "{expanded}");
+    assert!(expanded.contains(">2.00 µs</a>") && expanded.contains("here.\n\n<details"), "{expanded}");
     assert!(expanded.contains("<table>") && expanded.ends_with("End.\n"));
 
     preprocess(&fake, "measure", settings, "other prose");

@@ -10,6 +10,7 @@ use super::claim::Claim;
 use super::experiment::{Experiment, Parts};
 use crate::book::expression::Expression;
 use crate::book::quantities::{self, Named};
+use crate::book::words::Words;
 use crate::name;
 use crate::project::Project;
 
@@ -23,6 +24,9 @@ pub struct Plan {
     /// The numbers that have a name, from a file of their own.
     #[serde(skip)]
     pub quantities: Vec<Named>,
+    /// What charts and tables call its programs, from a file of their own.
+    #[serde(skip)]
+    pub words: Words,
     /// The experiments in the order in which they are measured.
     #[serde(rename = "experiment")]
     pub experiments: Vec<Experiment>,
@@ -109,6 +113,7 @@ impl Plan {
         let text = fs::read_to_string(project.plan(&chapter))?;
         let mut plan: Plan = toml::from_str(&text)?;
         plan.quantities = quantities::load(project, &chapter)?;
+        plan.words = Words::load(project, &chapter)?;
         plan.chapter = chapter;
         for experiment in &plan.experiments {
             plan.check(project, experiment).with_context(|| format!("experiment {}", experiment.name))?;

@@ -1,15 +1,16 @@
-//! `tally calculator`: what threads and tasks would cost a service: worked cases, the reader's own, and a live view.
+//! `tally calculator`: what threads and tasks would cost a service: worked cases, the reader's own, and what the page's script computes from.
 
-mod live;
 mod page;
+mod script;
+mod tables;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use crate::book::unit::Unit;
-use crate::compute::quantity::Measured;
-use crate::print::calculator::{Calculator as Data, Case, Choice, Input, Kept, Output, Panel, Setting, Value, Who};
+use crate::book::unit::Unit as Counted;
+use crate::print::calculator::numbers::Numbers;
+use crate::print::calculator::{Calculator as Data, Case, Choice, Input, Of, Output, Setting, Unit, Value, Who, words};
 use crate::print::format::{self, Shown};
 use crate::print::render::{self, Form};
 use crate::print::view::View;
@@ -20,31 +21,34 @@ use crate::statistics::Estimate;
 /// Without any number it shows worked cases. What is not given is as in the first of them.
 #[derive(Args)]
 pub struct Calculator {
-    /// Requests that arrive in a second
-    #[arg(long)]
-    requests_per_second: Option<f64>,
-    /// How often a request blocks and is woken again
-    #[arg(long)]
-    switches: Option<f64>,
-    /// CPU time of a request in µs, its reading and writing included, and no switch
-    #[arg(long)]
-    work_us: Option<f64>,
-    /// How long a request waits for others, in ms
-    #[arg(long)]
-    wait_ms: Option<f64>,
     /// Connections open, idle ones included
     #[arg(long)]
     connections: Option<f64>,
-    /// Memory there is for them in GiB
+    /// Requests that arrive in a second
+    #[arg(long, alias = "requests-per-second")]
+    requests: Option<f64>,
+    /// How many calls to others a request makes, and so how often it blocks, but for once
+    #[arg(long)]
+    calls: Option<f64>,
+    /// How long each of them takes, in ms
+    #[arg(long)]
+    wait_ms: Option<f64>,
+    /// CPU time of a request in µs, its reading and writing included, and no switch
+    #[arg(long)]
+    work_us: Option<f64>,
+    /// Memory there is for connections, in GiB
     #[arg(long)]
     memory_gib: Option<f64>,
-    /// What a switch waits for: io or channel
+    /// All of that as the page's address has it, such as connections=200&requests=1000; may be given several times
+    #[arg(long)]
+    address: Vec<String>,
+    /// What a switch waits for: io or channel [default: io]
     #[arg(long)]
     switch: Option<String>,
-    /// Whose extra CPU time to look at, with few or many connections busy: few or many
+    /// Whose extra CPU time to look at, with few or many connections busy: few or many [default: by connections]
     #[arg(long)]
     served: Option<String>,
-    /// What a connection holds: socket-pair, default-stack or small-stack
+    /// What a connection holds: socket-pair, default-stack or small-stack [default: socket-pair]
     #[arg(long)]
     held: Option<String>,
 }
@@ -53,11 +57,9 @@ impl Calculator {
     /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let data = Data::load(&view.project)?;
-        let cases = match self.own(&data)? {
-            Some(case) => vec![case],
-            None => data.cases.clone(),
-        };
-        let printer = Printer { view, data: &data, cases: &cases };
+        let own = self.own(&data)?;
+        let cases = if own.is_empty() { data.cases.clone() } else { own };
+        let printer = Printer { view, numbers: Numbers::read(&data, view)?, data: &data, cases: &cases };
         match form {
             Form::Text => printer.text(),
             Form::Page => printer.page(),
@@ -65,41 +67,35 @@ impl Calculator {
         }
     }
 
-    /// The case that the flags describe, if there is any flag.
-    fn own(&self, data: &Data) -> Result<Option<Case>> {
+    /// The cases that the flags describe, one to each address; none without any flag.
+    fn own(&self, data: &Data) -> Result<Vec<Case>> {
+        let first = data.cases.first().context("the calculator has no case")?;
+        let mut case = Case { name: "Your service".to_owned(), ..first.clone() };
         let numbers = [
-            ("requests_per_second", self.requests_per_second),
-            ("switches", self.switches),
-            ("work", self.work_us),
-            ("wait", self.wait_ms),
             ("connections", self.connections),
+            ("requests", self.requests),
+            ("calls", self.calls),
+            ("wait", self.wait_ms),
+            ("work", self.work_us),
             ("memory", self.memory_gib),
         ];
-        let words = [("one_switch", &self.switch), ("one_served", &self.served), ("one_held", &self.held)];
-        let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, toml::Value::Float(number?))));
-        let words = words.into_iter().filter_map(|(name, word)| Some((name, toml::Value::String(word.clone()?))));
-        let given: Vec<(&str, toml::Value)> = numbers.chain(words).collect();
-        if given.is_empty() {
-            return Ok(None);
+        let given: Vec<_> = numbers.into_iter().filter_map(|(name, number)| Some((name.to_owned(), number?))).collect();
+        let asked = [("one_switch", &self.switch), ("one_served", &self.served), ("one_held", &self.held)];
+        case.asked = asked.into_iter().filter_map(|(name, word)| Some((name.to_owned(), word.clone()?))).collect();
+        let is_own = !given.is_empty() || !case.asked.is_empty();
+        given.iter().try_for_each(|(name, _)| data.setting(name).map(drop))?;
+        case.values.extend(given);
+        if !self.address.is_empty() {
+            return self.address.iter().map(|address| case.clone().with_address(data, address)).collect();
         }
-        for (name, _) in &given {
-            let is_known = data.settings.iter().any(|setting| setting.name == *name)
-                || data.inputs.iter().any(|input| input.name == *name);
-            ensure!(
-                is_known,
-                "benches-src/{}/calculator.toml has no setting {name:?}, which a flag sets",
-                data.chapter
-            );
-        }
-        let mut case = data.cases.first().context("the calculator has no case")?.clone();
-        case.name = "Your service".to_owned();
-        case.values.extend(given.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        Ok(Some(case))
+        data.is_within(&case)?;
+        Ok(is_own.then_some(case).into_iter().collect())
     }
 }
 
 struct Printer<'a> {
     view: &'a View,
+    numbers: Numbers<'a>,
     data: &'a Data,
     cases: &'a [Case],
 }
@@ -107,45 +103,35 @@ struct Printer<'a> {
 /// A case's row: an output with its numbers.
 struct Line<'a> {
     output: &'a Output,
-    values: Vec<(Who, Value, Option<Kept>)>,
+    values: Vec<(Who, Value)>,
 }
 
-/// What is asked last of each case.
+/// What is asked of each case.
 const QUESTION: &str = "Would a thread per connection do?";
 
 impl Printer<'_> {
     fn lines(&self, case: &Case) -> Result<Vec<Line<'_>>> {
         let line = |output| {
-            let number = |who: &Who| {
-                let value = self.data.compute(self.view, case, output, *who)?;
-                let kept = match &value {
-                    Ok(estimate) if *who != Who::Task => self.data.keeps(case, output, estimate)?,
-                    _ => None,
-                };
-                Ok((*who, value, kept))
-            };
+            let number = |who: &Who| Ok((*who, self.numbers.compute(case, output, *who)?));
             Ok(Line { output, values: output.whose().iter().map(number).collect::<Result<_>>()? })
         };
         self.data.outputs.iter().map(line).collect()
     }
 
     /// What describes a case, each with its number.
-    fn described(&self, case: &Case) -> Result<String> {
-        let mut parts = Vec::new();
-        for setting in &self.data.settings {
-            parts.push(format!("{} {}", setting.short(), worded(setting, self.data.set(case, setting)?)));
-        }
-        for input in self.data.inputs.iter().filter(|input| input.options.len() > 1) {
-            parts.push(format!("{} {}", input.label, self.data.chosen(case, input)?.label));
-        }
-        Ok(parts.join(" · "))
+    fn described(&self, case: &Case) -> String {
+        let settings = self.data.settings.iter();
+        let parts = settings.map(|setting| format!("{} {}", setting.label, with_unit(setting, case)));
+        let asked = case.asked.values().cloned();
+        parts.chain(asked).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The inputs that the cases stand on.
+    /// The inputs that the page's script or one of these cases can stand on.
     fn inputs(&self) -> Vec<(&Input, &Choice)> {
         let all = self.data.inputs.iter().flat_map(|input| input.options.iter().map(move |option| (input, option)));
         let is_chosen = |(input, option): &(&Input, &Choice)| {
-            self.cases.iter().any(|case| self.data.chosen(case, input).is_ok_and(|own| own.name == option.name))
+            let by_case = |case| self.data.chosen(case, input).is_ok_and(|own: &Choice| own.name == option.name);
+            input.reachable().any(|own| own.name == option.name) || self.cases.iter().any(by_case)
         };
         all.filter(is_chosen).collect()
     }
@@ -153,20 +139,18 @@ impl Printer<'_> {
     fn text(&self) -> Result<String> {
         let mut out = String::new();
         for case in self.cases {
-            out += &format!("{}\n  {}\n", case.name, self.described(case)?);
+            out += &format!("{}\n  {}\n", case.name, self.described(case));
             let lines = self.lines(case)?;
             let width = lines.iter().map(|line| line.output.label.chars().count()).max().unwrap_or(0);
             for Line { output, values } in &lines {
-                let heads =
-                    values.iter().map(|(who, value, _)| format!("{}: {}", plural(*who), plain(output.panel, value)));
-                let heads: Vec<String> = heads.collect();
-                out += &format!("  {:width$}  {}\n", output.label, heads.join("; "));
+                let heads = values.iter().map(|(who, value)| format!("{}: {}", plural(*who), said(output.unit, value)));
+                out += &format!("  {:width$}  {}\n", output.label, heads.collect::<Vec<_>>().join("; "));
             }
-            out += &format!("  {QUESTION} {}\n\n", self.data.answer(self.view, case)?.words());
+            out += &format!("  {QUESTION}\n  {}\n\n", self.numbers.answer(case)?.text);
         }
         out += "Formulas\n";
-        for output in &self.data.outputs {
-            out += &format!("  {} = {}\n", output.label, self.formula(output)?);
+        for (label, formula) in self.formulas()? {
+            out += &format!("  {label} = {formula}\n");
         }
         out += "\nInputs\n";
         for (input, option) in self.inputs() {
@@ -186,15 +170,17 @@ impl Printer<'_> {
             let mut outputs = serde_json::Map::new();
             for Line { output, values } in self.lines(case)? {
                 let mut object =
-                    json!({ "label": output.label, "unit": unit(output.panel), "formula": output.formula });
-                for (who, value, _) in &values {
+                    json!({ "label": output.label, "unit": plain_unit(output.unit), "formula": output.formula.text });
+                for (who, value) in &values {
                     object[who.word()] = value_json(value);
                 }
                 outputs.insert(output.name.clone(), object);
             }
-            let answer = self.data.answer(self.view, case)?.words();
-            cases
-                .push(json!({ "case": case.name, "set": case.values, "outputs": outputs, "would_threads_do": answer }));
+            let answer = self.numbers.answer(case)?;
+            cases.push(json!({
+                "case": case.name, "set": case.values, "asked": case.asked, "outputs": outputs,
+                "would_threads_do": answer.state.word(), "answer": answer.text,
+            }));
         }
         let mut inputs = Vec::new();
         for (input, option) in self.inputs() {
@@ -212,10 +198,17 @@ impl Printer<'_> {
         Ok(json!({ "cases": cases, "inputs": inputs }))
     }
 
+    /// Every formula in words, each with what it is of.
+    fn formulas(&self) -> Result<Vec<(&str, String)>> {
+        let derived = self.data.derived.iter().map(|own| Ok((own.label.as_str(), self.data.spoken(&own.formula))));
+        let outputs = self.data.outputs.iter().map(|output| Ok((output.label.as_str(), self.formula(output)?)));
+        derived.chain(outputs).collect()
+    }
+
     /// An output's formula in words. Where it is about what threads take beyond tasks, the input is that.
     fn formula(&self, output: &Output) -> Result<String> {
-        let spoken = self.data.spoken(&output.formula)?;
-        if output.whose() != [Who::Extra] {
+        let spoken = self.data.spoken(&output.formula);
+        if output.of == Of::Each {
             return Ok(spoken);
         }
         let label = &self.data.input_of(output)?.label;
@@ -232,47 +225,34 @@ fn plural(who: Who) -> &'static str {
 }
 
 /// What an output's plain numbers are in, for scripts.
-fn unit(panel: Panel) -> &'static str {
-    match panel {
-        Panel::Cores | Panel::Shares => "1",
-        Panel::Bytes => "B",
-        Panel::Time => "s",
-        Panel::Number => "",
+fn plain_unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Cores => "1",
+        Unit::Gibibytes => "B",
+        Unit::Number => "",
     }
 }
 
 /// A setting's number with its unit.
-fn worded(setting: &Setting, number: f64) -> String {
-    let digits = format::grouped(&number.to_string());
-    if setting.unit.is_empty() { digits } else { format!("{digits} {}", setting.unit) }
+fn with_unit(setting: &Setting, case: &Case) -> String {
+    let digits = case.values.get(&setting.name).map_or(String::new(), |number| words::plain(*number));
+    format!("{digits} {}", setting.unit).trim().to_owned()
 }
 
 /// A value and its interval as they are shown.
-fn shown(panel: Panel, estimate: &Estimate) -> Shown {
-    let (unit, size) = match panel {
-        Panel::Number => (Unit::Count, 1.0),
-        Panel::Cores | Panel::Shares => (Unit::Count, 100.0),
-        Panel::Bytes => (Unit::Bytes, 1.0),
-        Panel::Time => (Unit::Nanoseconds, 1e9),
-    };
-    if panel == Panel::Time && estimate.median <= 0.0 {
-        let interval = Some("threads take no more".to_owned());
-        return Shown { value: "none".to_owned(), interval, is_point: false };
-    }
-    let Estimate { median, interval, rounds } = *estimate;
-    let interval = interval.map(|(low, high)| (low * size, high * size));
-    let shown = format::estimate(unit, &Estimate { median: median * size, interval, rounds });
-    match panel {
-        Panel::Cores | Panel::Shares => Shown { value: format!("{} %", shown.value), ..shown },
-        Panel::Number | Panel::Bytes | Panel::Time => shown,
+fn shown(unit: Unit, estimate: &Estimate) -> Shown {
+    match unit {
+        Unit::Cores | Unit::Number => format::estimate(Counted::Count, estimate),
+        Unit::Gibibytes => format::estimate(Counted::Bytes, estimate),
     }
 }
 
-fn plain(panel: Panel, value: &Value) -> String {
+/// The same for a terminal.
+fn said(unit: Unit, value: &Value) -> String {
     match value {
-        Err(missing) => render::plain(&Measured::Err(missing.clone())),
+        Err(missing) => format!("({missing})"),
         Ok(estimate) => {
-            let shown = shown(panel, estimate);
+            let shown = shown(unit, estimate);
             format!("{} [{}]", shown.value, shown.interval_or_none())
         }
     }

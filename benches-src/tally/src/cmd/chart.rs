@@ -15,6 +15,7 @@ use crate::print::frame::marks_notes;
 use crate::print::points::{Points, Source};
 use crate::print::render::{self, Form};
 use crate::print::rows::Row;
+use crate::print::takeaways::{self, Takeaway};
 use crate::print::view::View;
 use crate::record::sources::Freshness;
 
@@ -81,8 +82,7 @@ impl Chart {
         let rows = Row::all(experiment, record)?;
         let points = self.shape.points(&Source { view, plan, experiment, record, rows: &rows })?;
         if self.standalone {
-            let drawn =
-                view.pencil.draw(&view.project, &self.request(view, plan, experiment, &points)?, packages(view))?;
+            let drawn = view.pencil.draw(&view.project, &self.request(view, experiment, &points)?, packages(view))?;
             return charts::standalone(&view.project, &drawn.wide);
         }
         if form != Form::Page {
@@ -95,25 +95,42 @@ impl Chart {
         self.figure(view, plan, experiment, (record, freshness), &rows, &points)
     }
 
-    fn request(&self, view: &View, plan: &Plan, experiment: &Experiment, points: &Points) -> Result<Request> {
+    fn request(&self, view: &View, experiment: &Experiment, points: &Points) -> Result<Request> {
         let titles = [("$axis", points.axis.as_str()), ("$x", points.x.as_str())];
         let spoken = render::fill(view, experiment, self.caption(experiment)?, Form::Text)?;
-        let chapter = &plan.chapter;
         let description = match self.standalone {
             true => spoken,
-            false => format!("{spoken} The table in the chapter {chapter} has every number."),
+            false => format!("{spoken} The table of {} has every number.", experiment.name),
         };
-        let title = experiment.question.clone();
+        let title = self.title(view, experiment, Form::Text)?;
         let aloud = format!("{title} {description}");
         let [wide, narrow] = charts::specifications(&view.project, self.shape.name(), &points.rows, &titles, &aloud)?;
-        Ok(Request { prefix: self.id(view, plan, experiment), title, description, wide, narrow })
+        Ok(Request { prefix: self.id(view, experiment), title, description, wide, narrow })
     }
 
-    /// Whether the plan has the experiment, and a caption for this shape of it.
+    /// Whether the plan has the experiment and a caption for this shape of it, and a takeaway says what is found.
     pub fn is_planned(&self, view: &View) -> Result<()> {
         let (_, experiment) = view.plans.experiment(&self.experiment)?;
         is_drawn(experiment)?;
-        self.caption(experiment).map(drop)
+        self.caption(experiment)?;
+        self.finding(view).map(drop)
+    }
+
+    /// What the figure shows, in a sentence: the takeaway of its own name, or else that of the experiment.
+    pub fn finding<'a>(&self, view: &'a View) -> Result<&'a Takeaway> {
+        let own = format!("{}-{}", self.experiment, self.shape.name());
+        view.front.takeaway(&own).or_else(|_| view.front.takeaway(&self.experiment)).with_context(|| {
+            format!("no takeaway says what this figure shows; its name would be {own} or {}", self.experiment)
+        })
+    }
+
+    /// The finding as its title; the experiment's question where its numbers are missing.
+    fn title(&self, view: &View, experiment: &Experiment, form: Form) -> Result<String> {
+        let said = match self.finding(view) {
+            Ok(finding) => takeaways::said(view, &finding.cases, form)?.ok(),
+            Err(_) => None,
+        };
+        Ok(said.unwrap_or_else(|| render::words(&experiment.question, form)))
     }
 
     fn caption<'a>(&self, experiment: &'a Experiment) -> Result<&'a str> {
@@ -129,12 +146,13 @@ impl Chart {
         format!("{}-{}", experiment.name, self.shape.name())
     }
 
-    /// A figure may stand on several pages, and all pages end up on one to print: elsewhere than in its chapter, its id says
-    /// where.
-    fn id(&self, view: &View, plan: &Plan, experiment: &Experiment) -> String {
+    /// A figure may stand on several pages, and all pages end up on one to print: elsewhere than at home, its id says where.
+    fn id(&self, view: &View, experiment: &Experiment) -> String {
         let own = self.own(experiment);
-        match &view.page {
-            Some(page) if *page != plan.chapter => format!("{}-{own}", identifier(page)),
+        match view.page.as_deref() {
+            Some(page) if view.places.home(&own).is_some_and(|home| home != page) => {
+                format!("{}-{own}", identifier(page.trim_end_matches(".md")))
+            }
             _ => own,
         }
     }
@@ -149,7 +167,7 @@ impl Chart {
         points: &Points,
     ) -> Result<String> {
         let name = self.shape.name();
-        let request = self.request(view, plan, experiment, points)?;
+        let request = self.request(view, experiment, points)?;
         let pictures = charts::pictures_or_why(view, &request, packages(view));
         let own = self.own(experiment);
         let path = format!("{}/{}/{own}", view.machine.slug(), plan.chapter);
@@ -158,6 +176,11 @@ impl Chart {
         let command = format!("cargo tally chart {} {name}", experiment.name);
         let small = SmallPrint {
             figure: &own,
+            says: &format!(
+                "{} {}",
+                request.title,
+                render::fill(view, experiment, self.caption(experiment)?, Form::Text)?
+            ),
             command: &command,
             csv: &table::csv(experiment, rows),
             more: &[("specification", file)],
@@ -173,8 +196,11 @@ impl Chart {
             doubts.iter().map(|doubt| format!(" <span class=\"legend\">{}</span>", html(doubt))).collect();
         let caption = render::fill(view, experiment, self.caption(experiment)?, Form::Page)?;
         Ok(format!(
-            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n{stale}{lost}{pictures}<figcaption>{caption} {}{doubts}</figcaption>\n{small}</figure>\n",
-            request.prefix, points.legend
+            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n\
+             {stale}{lost}{pictures}<figcaption>{caption}{doubts}</figcaption>\n{small}</figure>\n",
+            request.prefix,
+            self.title(view, experiment, Form::Page)?,
+            points.legend
         ))
     }
 }

@@ -14,6 +14,7 @@ use crate::book::verdict::Verdict;
 use crate::cmd::claim::part::{JudgedPart, in_words};
 use crate::compute::judging::{Judgement, all_of, any_of};
 use crate::compute::quantity::Missing;
+use crate::print::downloads;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
@@ -156,10 +157,14 @@ impl<'a> Judged<'a> {
         let verdict = self.words(view)?;
         let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", self.verdict().class(), html(&self.claim.id));
         out += &format!(
-            "<p class=\"sentence\"><strong>{}</strong> {} <cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
+            "<details>\n<summary><strong class=\"verdict\">{verdict}</strong> <strong>{}</strong> {}{}</summary>\n",
             html(&self.claim.id),
             sentence(self.claim, publication),
-            html(&publication.url),
+            self.figures(view, publication)?
+        );
+        out += &format!(
+            "<p class=\"source\"><cite><a href=\"{}\">{}</a>, {}</cite></p>\n",
+            source_of(view, publication),
             html(&publication.title),
             html(&publication.date)
         );
@@ -178,17 +183,34 @@ impl<'a> Judged<'a> {
             out += &part.row(view)?;
         }
         out += "</tbody>\n</table>\n</div>\n";
-        out += &format!(
-            "<p class=\"conclusion\"><strong class=\"verdict\">{verdict}</strong> {}</p>\n",
-            self.conclusion(view, Form::Page)?
-        );
-        Ok(out + "</section>\n")
+        out += &format!("<p class=\"conclusion\">{}</p>\n{}", self.conclusion(view, Form::Page)?, self.citation(view)?);
+        Ok(out + "</details>\n</section>\n")
+    }
+
+    /// What was published and what is so here, of its first part: the card says all of them when it is opened.
+    fn figures(&self, view: &View, publication: &Publication) -> Result<String> {
+        let Some(first) = self.parts.first() else { return Ok(String::new()) };
+        let published = match first.published_value() {
+            Some(_) => format!("{} {} · ", publication.word(), html(&first.published())),
+            None => String::new(),
+        };
+        let here = render::in_words(view, &first.asked, &first.measured)?;
+        Ok(format!(" <span class=\"figures\">{published}here {}</span>", html(&here)))
+    }
+
+    /// A line for elsewhere: what was claimed, and what is so here.
+    fn citation(&self, view: &View) -> Result<String> {
+        let (id, verdict) = (&self.claim.id, self.words(view)?);
+        let conclusion = self.conclusion(view, Form::Text)?;
+        let context = render::context(view, self.chapter, self.experiment)?;
+        let text = format!("{id}, “{}”: {verdict}. {conclusion} Tasks beside threads; {context}.", self.claim.sentence);
+        Ok(downloads::citation(view, &self.chapter.chapter, id, &text))
     }
 
     /// What is claimed and what is so, within a sentence.
     fn in_a_line(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
-        let (link, sentence) = (claim_link(self.chapter, self.claim), sentence(self.claim, publication));
+        let (link, sentence) = (claim_link(view, self.chapter, self.claim), sentence(self.claim, publication));
         let stale = if self.is_aged(view)? { format!(", {}", render::CHANGED_SINCE) } else { String::new() };
         Ok(format!("<strong>{}</strong> here{stale}: {sentence} ({link})", self.verdict().said_of(1)))
     }
@@ -203,9 +225,9 @@ impl<'a> Judged<'a> {
             if index == 0 {
                 claim = format!(
                     "<th scope=\"rowgroup\" rowspan=\"{parts}\">{}</th><td rowspan=\"{parts}\">{} <cite><a href=\"{}\">{}</a></cite></td>",
-                    claim_link(self.chapter, self.claim),
+                    claim_link(view, self.chapter, self.claim),
                     sentence(self.claim, publication),
-                    html(&publication.url),
+                    source_of(view, publication),
                     html(&publication.title)
                 );
                 verdict = format!("<td rowspan=\"{parts}\"><strong>{}</strong></td>", self.words(view)?);
@@ -244,6 +266,12 @@ impl<'a> Judged<'a> {
     }
 }
 
+/// Where a publication can be read; this book's own predictions are a page of it.
+fn source_of(view: &View, publication: &Publication) -> String {
+    let url = &publication.url;
+    html(&if url.contains("://") { url.clone() } else { view.way_to(url) })
+}
+
 /// In quotation marks where it is somebody else's, word for word.
 fn sentence(claim: &PlannedClaim, publication: &Publication) -> String {
     let sentence = html(&claim.sentence);
@@ -254,9 +282,8 @@ fn sentence(claim: &PlannedClaim, publication: &Publication) -> String {
 }
 
 /// The claim's id, leading to where it stands.
-fn claim_link(chapter: &Plan, claim: &PlannedClaim) -> String {
-    let id = html(&claim.id);
-    format!("<a href=\"{}.md#{id}\">{id}</a>", chapter.chapter)
+fn claim_link(view: &View, chapter: &Plan, claim: &PlannedClaim) -> String {
+    format!("<a href=\"{}\">{}</a>", view.link(&chapter.chapter, &claim.id), html(&claim.id))
 }
 
 /// Whether somebody published it; the others are this book's own predictions.

@@ -58,7 +58,7 @@ fn prediction(view: &View, experiment: &str, form: Form) -> Result<String> {
     Ok(match form {
         Form::Page => {
             format!(
-                "<p class=\"prediction\"><strong>Expected before it was measured:</strong> {}</p>\n",
+                "<details class=\"prediction\"><summary>Expected before it was measured</summary><p>{}</p></details>\n",
                 html(expected)
             )
         }
@@ -122,7 +122,7 @@ pub fn operation(project: &Project, chapter: &str, program: &str) -> Result<Stri
 }
 
 /// The text as HTML, with what stands between backticks set as code.
-fn with_code(text: &str) -> String {
+pub fn with_code(text: &str) -> String {
     let escaped = html(text);
     let parts: Vec<&str> = escaped.split("&#96;").collect();
     let [pairs @ .., last] = &parts[..] else { return escaped };
@@ -137,13 +137,7 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
     let plan = view.plans.chapter_of(program)?;
     let listing = Project::listing(&plan.chapter, program);
     let operation = operation(&view.project, &plan.chapter, program)?;
-    let experiments: Vec<(&Plan, &Experiment)> =
-        view.plans.experiments().filter(|(_, experiment)| experiment.group(program).is_some()).collect();
-    let cell = experiments
-        .iter()
-        .find_map(|(_, experiment)| experiment.full_cells().ok()?.into_iter().find(|cell| cell.program == program));
-    let arguments = cell.map_or(Vec::new(), |cell| cell.arguments());
-    let command = format!("cargo program {program} -- {}", arguments.join(" "));
+    let command = command(view, program).unwrap_or_default();
     match form {
         Form::Page => {}
         Form::Text => {
@@ -155,13 +149,31 @@ fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
             return Ok(about.to_string() + "\n");
         }
     }
-    let mut out = format!(
+    let out = format!(
         "<p class=\"listing\"><span class=\"operation\">{}</span> <span class=\"small\">benches-src/{} · <code class=\"command\">{}</code></span></p>\n",
         with_code(&operation),
         html(&listing),
         html(&command)
     );
-    for (plan, experiment) in experiments {
+    Ok(out + &stale(view, program, &listing)?)
+}
+
+/// The experiments that run a program, each with its plan.
+pub fn experiments_of<'a>(view: &'a View, program: &str) -> impl Iterator<Item = (&'a Plan, &'a Experiment)> {
+    view.plans.experiments().filter(move |(_, experiment)| experiment.group(program).is_some())
+}
+
+/// The command that runs a program as one of its cells does; none for a program that only others start.
+pub fn command(view: &View, program: &str) -> Option<String> {
+    let cell = experiments_of(view, program)
+        .find_map(|(_, experiment)| experiment.full_cells().ok()?.into_iter().find(|cell| cell.program == program))?;
+    Some(format!("cargo program {program} -- {}", cell.arguments().join(" ")))
+}
+
+/// A box for each record that was measured with another listing than the one that is shown.
+pub fn stale(view: &View, program: &str, listing: &str) -> Result<String> {
+    let mut out = String::new();
+    for (plan, experiment) in experiments_of(view, program) {
         // Only what concerns this listing: a change in a rival is said at the rival.
         if let Some((_, Freshness::Stale(what))) = view.header_on(&view.machine, plan, experiment)? {
             let concerns = what.iter().filter(|file| **file == listing || !file.contains("/src/bin/"));
@@ -209,9 +221,26 @@ fn shown(view: &View, form: Form) -> Result<String> {
         None => format!("There are no numbers from {} yet.", view.machine.name()),
     };
     Ok(match form {
-        Form::Page => format!("<p class=\"shown\">{} <a href=\"machines.md\">More about it</a></p>\n", html(&line)),
+        Form::Page => {
+            let machines = view.way_to("machines.md");
+            let more = full_only(view)?;
+            format!("<p class=\"shown\">{} <a href=\"{machines}\">More about it</a>{more}</p>\n", html(&line))
+        }
         Form::Text => line + "\n",
         Form::Json => serde_json::json!({ "machine": view.machine.slug(), "summary": line }).to_string() + "\n",
+    })
+}
+
+/// What a full run would add to the chapter of a page, where this machine's quick one is shown.
+fn full_only(view: &View) -> Result<String> {
+    let mut lacking = 0;
+    for (plan, experiment) in view.plans.experiments().filter(|(plan, _)| view.is_in_chapter(&plan.chapter)) {
+        lacking += usize::from(experiment.is_full_only() && view.kept(plan, experiment)?.is_err());
+    }
+    Ok(match (&view.machine, lacking) {
+        (Machine::Exported(_), _) | (_, 0) => String::new(),
+        (_, 1) => " A full run adds one experiment to this chapter.".to_owned(),
+        (_, many) => format!(" A full run adds {many} experiments to this chapter."),
     })
 }
 

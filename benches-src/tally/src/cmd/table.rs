@@ -1,23 +1,26 @@
 //! `tally table`: everything an experiment measured, cell by cell.
 
+use std::rc::Rc;
+
 use anyhow::Result;
 use clap::Args;
 
 use crate::book::cell::Cell;
 use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
 use crate::book::measure::counter_named;
 use crate::book::published::{Figure, Publication};
 use crate::book::unit::Unit;
 use crate::compute::quantity::{Measured, Missing, Quantity};
-use crate::compute::series::is_time;
 use crate::print::downloads;
 use crate::print::escape::html;
-use crate::print::format::{self, Scale, Shown};
-use crate::print::frame::{Frame, Inside, LEAST, OVER_ROUNDS, marks_notes, pairs_notes, without_number};
-use crate::print::measures::{Measures, scale_of};
+use crate::print::format;
+use crate::print::frame::{Frame, Inside, LEAST, Numbers, OVER_ROUNDS, marks_notes, pairs_notes, rounds_notes};
+use crate::print::measures::Measures;
 use crate::print::render::{self, Form};
 use crate::print::rows::{Column, Row, beside_the_time};
-use crate::print::view::View;
+use crate::print::view::{Kept, View};
+use crate::statistics::Estimate;
 
 /// Everything that an experiment measured
 #[derive(Args)]
@@ -70,21 +73,21 @@ fn without_record(missing: &Missing, experiment: &Experiment, form: Form) -> Str
 
 fn page(frame: Frame, rows: &[Row]) -> Result<String> {
     let (full_only, measured): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
-    let columns = Columns::of(frame.view, frame.experiment, &measured)?;
+    let columns = Columns::of(frame, &measured)?;
     let missing = columns.missing(&measured);
     let marked = marks_notes(measured.iter().map(|row| (&row.cell, &row.marks)));
     let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
+    let rounds = rounds_notes(measured.iter().map(|row| (&row.cell, &row.main)));
     let mut numbers = Vec::new();
     for row in measured {
-        numbers.push((&row.cell, columns.cells(frame.view, row)?));
+        numbers.push((&row.cell, columns.numbers(frame, row)?));
     }
-    let heads = columns.heads(&frame.experiment.per);
     frame.page(&Inside {
         caption: html(&format!("Median per {} {OVER_ROUNDS} of fresh processes", frame.experiment.per)),
         cells: numbers.iter().map(|(cell, _)| *cell).collect(),
-        table: frame.rows(&heads, &numbers, &full_only),
+        tables: frame.tables(&columns.heads(&frame.experiment.per), &numbers, &full_only, columns.first()),
         full_only,
-        notes: [pairs_notes(frame.record, "elapsed"), marked, missing].concat(),
+        notes: [rounds, pairs_notes(frame.record, "elapsed"), marked, missing].concat(),
         csv: csv(frame.experiment, rows),
     })
 }
@@ -98,17 +101,19 @@ pub fn csv(experiment: &Experiment, rows: &[Row]) -> String {
     downloads::csv(names, rows.iter().map(|row| (&row.cell, row.numbers())))
 }
 
-/// The columns that a table has something to say in, and the scale of its times.
+/// The columns that a table has something to say in. Times come first, and what was counted besides has tables of its own.
 struct Columns {
-    scale: Scale,
     beyond: bool,
+    /// The reference machine's record, where another machine is shown.
+    reference: Option<Rc<Kept>>,
+    published: bool,
     /// Each with its place among a row's counters.
     measures: Vec<(usize, Column)>,
-    published: bool,
 }
 
 impl Columns {
-    fn of(view: &View, experiment: &Experiment, rows: &[&Row]) -> Result<Self> {
+    fn of(frame: Frame, rows: &[&Row]) -> Result<Self> {
+        let Frame { view, experiment, .. } = frame;
         let mut published = false;
         for row in rows {
             published |= !view.published.beside(&row.cell)?.is_empty();
@@ -121,23 +126,28 @@ impl Columns {
             counter_named(name).is_none_or(|counter| counter.always) || rows.iter().any(|row| moves(row, *index))
         };
         Ok(Self {
-            scale: scale_of(rows.iter().map(|row| &row.main)),
             beyond: rows.iter().any(|row| row.beyond.is_some()),
-            measures: beside_the_time(experiment).into_iter().enumerate().filter(is_shown).collect(),
+            reference: frame.reference()?,
             published,
+            measures: beside_the_time(experiment).into_iter().enumerate().filter(is_shown).collect(),
         })
     }
 
     /// Their heads after the program's, as HTML.
     fn heads(&self, per: &str) -> Vec<String> {
-        let time = |text: &str| html(&self.scale.head(text));
-        let mut heads = vec![time(&format!("one {per}"))];
-        heads.extend(self.beyond.then(|| time("beyond I/O")));
-        let measures = self.measures.iter();
-        heads.extend(measures.map(|(_, (name, text))| if is_time(name) { time(text) } else { html(text) }));
-        heads.push("rounds".to_owned());
-        heads.extend(self.published.then(|| time("published")));
-        heads
+        let times = [
+            Some(format!("one {per}")),
+            self.beyond.then(|| "beyond I/O".to_owned()),
+            self.reference.is_some().then(|| "reference".to_owned()),
+            self.published.then(|| "published".to_owned()),
+        ];
+        let counted = self.measures.iter().map(|(_, (_, head))| (*head).to_owned());
+        times.into_iter().flatten().chain(counted).map(|head| html(&head)).collect()
+    }
+
+    /// How many of them are times.
+    fn first(&self) -> usize {
+        1 + usize::from(self.beyond) + usize::from(self.reference.is_some()) + usize::from(self.published)
     }
 
     /// Why cells have no number. A row without its time says why itself, and one without any counter has one reason for all.
@@ -149,55 +159,50 @@ impl Columns {
         }))
     }
 
-    /// How many there are after the program's.
-    fn width(&self) -> usize {
-        2 + usize::from(self.beyond) + self.measures.len() + usize::from(self.published)
-    }
-
-    /// A row's cells after the program's.
-    fn cells(&self, view: &View, row: &Row) -> Result<String> {
+    /// A row's cells after the program's, each on a scale of its own: a column may go over many powers of ten.
+    fn numbers(&self, frame: Frame, row: &Row) -> Result<Numbers> {
         let elapsed = match &row.main {
             Ok(quantity) => quantity,
-            Err(missing) => return Ok(without_number(missing, self.width())),
+            Err(missing) => return Ok(Numbers::Missing(missing.clone())),
         };
-        let time =
-            |measured: &Measured| shown(measured, |quantity| format::on_scale(&quantity.in_session(), self.scale));
-        let uncounted = row.counters.iter().all(Result::is_err);
-        let measure = |(index, (name, _)): &(usize, Column)| {
-            shown(&row.counters[*index], |quantity| match is_time(name) {
-                true => format::on_scale(&quantity.in_session(), self.scale),
-                false => format::in_session(quantity),
-            })
-        };
-        let main = format::on_scale(&elapsed.in_session(), self.scale);
-        let mut cells = vec![format!("<td>{}{}</td>", render::in_table(&main), render::marks_in_table(&row.marks))];
+        let marks = render::marks_in_table(&row.marks);
+        let mut cells = vec![format!("<td>{}{marks}</td>", render::in_table(&format::in_session(elapsed)))];
         if self.beyond {
-            cells.push(row.beyond.as_ref().map_or("<td></td>".to_owned(), time));
+            cells.push(row.beyond.as_ref().map_or("<td></td>".to_owned(), shown));
         }
-        match row.counters.first() {
-            // One reason says it for all.
-            Some(Err(missing)) if uncounted => {
-                let (width, word) = (self.measures.len(), render::boxed_word(missing));
-                cells.push(format!("<td colspan=\"{width}\" class=\"none\">{word} no counters of its own</td>"));
-            }
-            _ => cells.extend(self.measures.iter().map(measure)),
+        if let Some(kept) = &self.reference {
+            cells.push(reference(kept, frame.experiment, &row.cell)?);
         }
-        cells.push(format!("<td>{}</td>", elapsed.estimate.rounds));
         if self.published {
-            let figure = |(_, figure): &(&Publication, &Figure)| {
-                let (value, label) = (html(&self.scale.show(figure.value)), html(&figure.label));
-                format!("{value} <span class=\"interval\">{label}</span>")
-            };
-            let figures: String = view.published.beside(&row.cell)?.iter().map(figure).collect();
-            cells.push(format!("<td>{figures}</td>"));
+            cells.push(format!("<td>{}</td>", published(frame.view, row, elapsed)?));
         }
-        Ok(cells.concat())
+        cells.extend(self.measures.iter().map(|(index, _)| shown(&row.counters[*index])));
+        Ok(Numbers::Cells(cells))
     }
 }
 
-fn shown(measured: &Measured, show: impl Fn(&Quantity) -> Shown) -> String {
+/// What the reference machine has of a cell, if it has it.
+fn reference(kept: &Kept, experiment: &Experiment, cell: &Cell) -> Result<String> {
+    let Ok((record, _)) = kept else { return Ok("<td></td>".to_owned()) };
+    let measured = record.evaluate(&Expression::parse(&format!("{cell}.{}", experiment.main_measure()))?)?;
+    Ok(measured.map_or("<td></td>".to_owned(), |quantity| {
+        format!("<td>{}</td>", render::in_table(&format::in_session(&quantity)))
+    }))
+}
+
+/// What others published of a cell.
+fn published(view: &View, row: &Row, here: &Quantity) -> Result<String> {
+    let figure = |(_, figure): &(&Publication, &Figure)| {
+        let alone = Estimate { median: figure.value, interval: None, rounds: 0 };
+        let value = format::estimate(here.unit, &alone).value;
+        format!("{} <span class=\"interval\">{}</span>", html(&value), html(&figure.label))
+    };
+    Ok(view.published.beside(&row.cell)?.iter().map(figure).collect())
+}
+
+fn shown(measured: &Measured) -> String {
     match measured {
-        Ok(quantity) => format!("<td>{}</td>", render::in_table(&show(quantity))),
+        Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::in_session(quantity))),
         Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
     }
 }

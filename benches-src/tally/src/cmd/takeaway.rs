@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::compute::quantity::Missing;
 use crate::print::render::{self, Form};
-use crate::print::takeaways::{self, Case};
+use crate::print::takeaways;
 use crate::print::view::View;
 
 /// A finding, in the sentence that the data choose
@@ -29,7 +29,7 @@ impl Takeaway {
             if self.ids.is_empty() { all.collect() } else { self.ids.iter().map(String::as_str).collect() };
         let mut sentences = Vec::new();
         for id in ids {
-            sentences.push((id, said(view, &view.front.takeaway(id)?.cases, form)?));
+            sentences.push((id, takeaways::said(view, &view.front.takeaway(id)?.cases, form)?));
         }
         Ok(match form {
             Form::Page => {
@@ -50,14 +50,6 @@ impl Takeaway {
 
 fn plain(said: &Result<String, Missing>) -> String {
     said.as_ref().map_or_else(|missing| format!("({missing})"), String::clone)
-}
-
-/// The sentence of the case that is chosen.
-fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
-    match takeaways::chosen(view, cases)? {
-        Ok(case) => takeaways::sentence(view, &case.say, form),
-        Err(missing) => Ok(Err(missing)),
-    }
 }
 
 fn variants(view: &View) -> Result<String> {

@@ -20,6 +20,8 @@ use serde::Deserialize;
 
 use crate::book::directive::{self, Directive};
 use crate::book::sentences;
+use crate::mdbook::heads::{self, Head};
+use crate::mdbook::moved;
 use crate::mdbook::printed::Printed;
 use crate::print::charts;
 use crate::print::downloads;
@@ -186,13 +188,16 @@ fn expand(
 ) -> Result<()> {
     let source = context.root.join(&context.config.book.src);
     let commands = view.project.commands()?;
-    let mut failures = Vec::new();
+    let (mut failures, mut heads) = (Vec::new(), Vec::new());
     book.for_each_mut(|item| {
         if let BookItem::Chapter(Chapter { path: Some(path), content, .. }) = item {
-            let (view, file) = (view.of_page(&stem(path)), source.join(&*path));
+            let (view, file) = (view.of_page(&path.to_string_lossy()), source.join(&*path));
             let page = Page { view, verbs, path, file, commands: &commands };
             match page.expanded(content, &mut printed) {
-                Ok(expanded) => *content = expanded,
+                Ok(expanded) => {
+                    heads.push(Head::of(path, &expanded));
+                    *content = expanded;
+                }
                 Err(own) => failures.extend(own),
             }
         }
@@ -201,11 +206,9 @@ fn expand(
     if !failures.is_empty() {
         bail!("{}", failures.join("\ntally: "));
     }
-    Ok(())
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    let address = context.config.get::<String>("preprocessor.cmdrun.address")?.unwrap_or_default();
+    heads::write(view, &heads, &address)?;
+    moved::write(view)
 }
 
 /// What a directive printed.

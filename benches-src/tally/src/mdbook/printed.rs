@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
+use crate::book::places::Places;
 use crate::measure::bound::own_executable;
 use crate::project::{Machine, Project};
 use crate::record::machine::Facts;
@@ -117,6 +118,10 @@ fn world(project: &Project) -> Result<String> {
         }
     }
     let root = project.root();
+    // Links lead to where things stand.
+    for (anchor, page) in Places::load(project)?.homes() {
+        all += &format!("{anchor} {page}\n");
+    }
     for file in ["book.toml", "rust-toolchain.toml", ".cargo/config.toml", "book/charts/node_modules/.fetched"] {
         let path = root.join(file);
         all += &fs::metadata(&path).map_or(String::new(), |metadata| stamp(&path, &metadata));

@@ -1,25 +1,31 @@
 //! The calculator: what threads and tasks would cost a service that a reader describes, from records and a few formulas.
 //!
-//! Settings, inputs, formulas and worked cases are data (`calculator.toml` of a chapter); the table and the live view are both made
-//! from the same formulas. A formula has one measured input, once, and grows with it: so the ends of the input's interval give
-//! those of the output's, and nothing has to be assumed about distributions.
+//! Settings, inputs, formulas, worked cases and the words of the answers are data (`calculator.toml` of a chapter), which the page's script gets as
+//! well: it computes the same and says the same. A formula has one measured input, once, and grows with it: so the ends of the input's interval
+//! give those of the output's, and nothing has to be assumed about distributions.
 
-mod answers;
+pub mod answers;
+mod formulas;
+pub mod numbers;
+pub mod words;
+mod wrong;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 
 use crate::book::expression::{Expression, Operator};
 use crate::book::plan::Plans;
 use crate::book::quantities::Asked;
-use crate::book::unit::Unit;
-use crate::compute::quantity::{Measured, Missing, Quantity};
+use crate::compute::quantity::{Measured, Missing};
 use crate::print::view::View;
 use crate::project::Project;
 use crate::statistics::Estimate;
+pub use formulas::Formula;
+use words::Sentences;
 
 /// A chapter's `calculator.toml`.
 #[derive(Debug, Deserialize)]
@@ -31,31 +37,62 @@ pub struct Calculator {
     /// What a reader sets.
     #[serde(rename = "setting")]
     pub settings: Vec<Setting>,
+    /// What follows from the settings alone.
+    #[serde(default)]
+    pub derived: Vec<Derived>,
     /// What is taken from records.
     #[serde(rename = "input")]
     pub inputs: Vec<Input>,
+    /// What threads must keep to if they are to do.
+    #[serde(rename = "bound")]
+    pub bounds: Vec<Bound>,
     /// What is computed.
     #[serde(rename = "output")]
     pub outputs: Vec<Output>,
+    /// The words of the answers.
+    pub sentences: Sentences,
     /// Worked cases; the first is where a reader begins.
     #[serde(rename = "case")]
     pub cases: Vec<Case>,
 }
 
 /// A number that describes a service.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
+    /// What formulas and addresses call it.
+    pub name: String,
+    /// What a reader calls it.
+    pub label: String,
+    /// A few words more.
+    #[serde(default)]
+    pub note: String,
+    /// The unit in which it is set; none for a plain number.
+    #[serde(default)]
+    pub unit: String,
+    /// How many seconds or bytes one of its unit is.
+    #[serde(default = "one")]
+    pub size: f64,
+    /// The least that it can be.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A number that follows from settings.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Derived {
     /// What formulas call it.
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// The unit in which it is set: none, `µs`, `ms` or `GiB`.
-    pub unit: String,
-    /// Where its slider begins.
-    pub least: f64,
-    /// Where its slider ends.
-    pub most: f64,
+    /// From settings.
+    pub formula: Formula,
 }
 
 /// What is measured of threads and of tasks.
@@ -66,7 +103,7 @@ pub struct Input {
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// What it may stand for. Where there are several, a case says which.
+    /// What it may stand for: the first that the settings keep to, unless a case says which.
     #[serde(rename = "option")]
     pub options: Vec<Choice>,
 }
@@ -75,12 +112,15 @@ pub struct Input {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// What cases and flags call it.
+    /// What flags call it.
     pub name: String,
     /// What a reader calls it.
     pub label: String,
     /// What exactly it is.
     pub note: String,
+    /// Up to which settings it is taken.
+    #[serde(default)]
+    pub up_to: BTreeMap<String, f64>,
     /// The experiment whose record has both.
     pub experiment: String,
     /// The thread's quantity.
@@ -90,43 +130,41 @@ pub struct Choice {
 }
 
 /// What is computed.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// What the live view calls it.
+    /// What scripts call it.
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// What it counts, and so on which axis it stands.
-    pub panel: Panel,
+    /// What it counts.
+    pub unit: Unit,
     /// For which of the input's quantities.
     #[serde(default)]
     pub of: Of,
     /// From settings and one input.
-    pub formula: String,
-    /// What threads must keep to if they are to do.
+    pub formula: Formula,
+    /// The name of what threads must keep to.
     #[serde(default)]
-    pub bound: Option<Bound>,
+    pub bound: Option<String>,
 }
 
 /// What an output counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Panel {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+pub enum Unit {
     /// CPU time per time.
+    #[serde(rename = "cores")]
     Cores,
-    /// Parts of something.
-    Shares,
-    /// Memory.
-    Bytes,
-    /// Time, in seconds.
-    Time,
+    /// Memory, in bytes, which is said in GiB.
+    #[serde(rename = "GiB")]
+    Gibibytes,
     /// Threads, tasks, or what limits them.
+    #[serde(rename = "")]
     Number,
 }
 
 /// Which quantities an output is computed for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Of {
     /// For threads and for tasks, side by side.
@@ -136,22 +174,33 @@ pub enum Of {
     Extra,
 }
 
-/// A bound that an output is held against.
-#[derive(Debug, Deserialize)]
+/// A bound that outputs are held against.
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// From settings alone.
-    pub formula: String,
+    /// What outputs call it.
+    pub name: String,
+    /// What a reader calls it.
+    pub label: String,
+    /// From settings alone; the largest counts.
+    pub limits: Vec<Formula>,
     /// Whether the output must be at least or at most so much.
     pub at: At,
-    /// What speaks against threads where it is not, in a word or two.
-    pub objection: String,
-    /// What the bound is, in a word or two.
-    pub label: String,
+    /// The setting that is asked about where the answer could be another.
+    pub lever: String,
+    /// What is said where the whole interval keeps to it,
+    pub kept: String,
+    /// where it does and lies below 0,
+    #[serde(default)]
+    pub kept_below_0: Option<String>,
+    /// where the whole interval lies beyond it,
+    pub broken: String,
+    /// and where it lies within the interval.
+    pub undecided: String,
 }
 
 /// A direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum At {
     /// At most so much.
@@ -161,17 +210,20 @@ pub enum At {
 }
 
 /// A service.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Case {
     /// What it is.
     pub name: String,
-    /// Numbers of settings, in the setting's own unit, and words for inputs that have several options.
+    /// Numbers of settings, each in the setting's own unit.
     #[serde(flatten)]
-    pub values: BTreeMap<String, toml::Value>,
+    pub values: BTreeMap<String, f64>,
+    /// Options that were asked for by name, by input.
+    #[serde(skip)]
+    pub asked: BTreeMap<String, String>,
 }
 
 /// Whose quantity a value was computed from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// A thread's.
     Thread,
@@ -192,79 +244,32 @@ impl Who {
     }
 }
 
-/// How an output stands to its bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
-    /// The whole interval keeps to it.
-    Kept,
-    /// The bound lies within the interval, or there is none.
-    Undecided,
-    /// The whole interval lies beyond it.
-    Broken,
-}
-
-/// An output's number, in seconds, bytes or plainly.
+/// A number in seconds, bytes or plainly.
 pub type Value = Result<Estimate, Missing>;
 
-/// Would a thread per connection do?
-#[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// It keeps to every bound.
-    Yes,
-    /// It breaks these.
-    No(Vec<String>),
-    /// These are not decided.
-    Undecided(Vec<String>),
-    /// These are not known, for want of a number.
-    Unknown(Vec<String>),
-}
+impl Calculator {
+    /// The calculator of the chapter that has one.
+    pub fn load(project: &Project) -> Result<Self> {
+        let path = project.calculator()?.context("no chapter has a calculator.toml")?;
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let data: Self = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+        data.is_derived().with_context(|| format!("in {}", path.display()))?;
+        let folder = path.parent().and_then(Path::file_name).context("a calculator lies in its chapter's folder")?;
+        Ok(Self { chapter: folder.to_string_lossy().into_owned(), ..data })
+    }
 
-impl Answer {
-    /// In words.
-    pub fn words(&self) -> String {
-        match self {
-            Answer::Yes => "yes".to_owned(),
-            Answer::No(what) => format!("no: {}", what.join(", ")),
-            Answer::Undecided(what) => format!("undecided: {}", what.join(", ")),
-            Answer::Unknown(what) => format!("not known: {}", what.join(", ")),
-        }
+    /// A setting by its name.
+    pub fn setting(&self, name: &str) -> Result<&Setting> {
+        self.settings.iter().find(|setting| setting.name == name).with_context(|| format!("unknown setting {name:?}"))
+    }
+
+    /// What an output is held against.
+    pub fn bound_of(&self, output: &Output) -> Result<Option<&Bound>> {
+        let Some(name) = &output.bound else { return Ok(None) };
+        let found = self.bounds.iter().find(|bound| bound.name == *name);
+        found.with_context(|| format!("unknown bound {name:?}")).map(Some)
     }
 }
-
-impl Setting {
-    /// Its label without what explains it, which stands behind a comma.
-    pub fn short(&self) -> &str {
-        self.label.split(',').next().unwrap_or(&self.label)
-    }
-
-    /// What its slider can be set to: eight steps to a factor of ten.
-    pub fn steps(&self) -> Vec<f64> {
-        let mut steps = Vec::new();
-        for decade in -3..=7 {
-            for digit in SERIES {
-                let value = digit * 10f64.powi(decade);
-                if value >= self.least * (1.0 - 1e-9) && value <= self.most * (1.0 + 1e-9) {
-                    steps.push(value);
-                }
-            }
-        }
-        steps
-    }
-
-    /// How many seconds or bytes one of its unit is.
-    pub fn size(&self) -> Result<f64> {
-        Ok(match self.unit.as_str() {
-            "" => 1.0,
-            "µs" => 1e-6,
-            "ms" => 1e-3,
-            "GiB" => 1_073_741_824.0,
-            unknown => bail!("setting {}: unknown unit {unknown:?}; there are: µs, ms, GiB, and none", self.name),
-        })
-    }
-}
-
-/// Round numbers, about a quarter apart.
-pub const SERIES: [f64; 8] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0];
 
 impl Output {
     /// What it is computed for.
@@ -274,10 +279,13 @@ impl Output {
             Of::Extra => &[Who::Extra],
         }
     }
+}
 
-    /// Its formula, read.
-    pub fn expression(&self) -> Result<Expression> {
-        Expression::parse(&self.formula).with_context(|| format!("output {}", self.name))
+impl Input {
+    /// Which of its options can be taken without being asked for by name.
+    pub fn reachable(&self) -> impl Iterator<Item = &Choice> {
+        let last = self.options.iter().position(|option| option.up_to.is_empty());
+        self.options.iter().take(last.map_or(usize::MAX, |last| last + 1))
     }
 }
 
@@ -300,32 +308,25 @@ impl Choice {
     pub fn measured(&self, view: &View, who: Who) -> Result<Measured> {
         view.evaluate(&self.asked(&view.plans, who)?)
     }
-
-    /// The same as formulas take it. What cannot be told from nothing is not called a difference.
-    pub fn value(&self, view: &View, who: Who) -> Result<Value> {
-        Ok(match self.measured(view, who)? {
-            Err(missing) => Err(missing),
-            Ok(quantity) if who == Who::Extra => self.beyond_noise(&quantity).map(|()| in_formulas(&quantity)),
-            Ok(quantity) => Ok(in_formulas(&quantity)),
-        })
-    }
-
-    /// Whether a difference may be called one.
-    fn beyond_noise(&self, difference: &Quantity) -> Result<(), Missing> {
-        let Self { thread, task, experiment, .. } = self;
-        match difference.judged() {
-            Some((low, high)) if low > 0.0 || high < 0.0 => Ok(()),
-            Some(_) => Err(Missing::new("within noise", format!("{thread} - {task} cannot be told from nothing"))),
-            None => Err(Missing::new("noise not known", format!("{experiment} has too few rounds for an interval"))),
-        }
-    }
 }
 
-/// An input in seconds, bytes or plainly, as formulas take it.
-fn in_formulas(quantity: &Quantity) -> Estimate {
-    let size = if quantity.unit == Unit::Nanoseconds { 1e-9 } else { 1.0 };
-    let Estimate { median, interval, rounds } = quantity.estimate;
-    Estimate { median: median * size, interval: interval.map(|(low, high)| (low * size, high * size)), rounds }
+impl Case {
+    /// A number of one's own.
+    pub fn with(&self, name: &str, value: f64) -> Self {
+        let mut case = self.clone();
+        case.values.insert(name.to_owned(), value);
+        case
+    }
+
+    /// The numbers of an address, as the page writes it: `connections=200&requests=1000`.
+    pub fn with_address(mut self, data: &Calculator, address: &str) -> Result<Self> {
+        for pair in address.trim_start_matches('#').split('&') {
+            let (name, number) = pair.split_once('=').with_context(|| format!("{pair:?} is no name=number"))?;
+            let number: f64 = number.parse().with_context(|| format!("{name} is no number: {number:?}"))?;
+            self.values.insert(data.setting(name)?.name.clone(), number);
+        }
+        data.is_within(&self).map(|()| self)
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
 //! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
 
-use std::cell::RefCell;
+mod pencil;
+
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use regex::{Captures, Regex};
@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::compute::quantity::Missing;
-use crate::measure::bound::{bound, own_executable};
-use crate::measure::counted;
 use crate::print::downloads;
 use crate::print::render;
 use crate::print::view::View;
 use crate::project::Project;
 use crate::record::sources::hash;
 use crate::say;
+
+pub use pencil::{Packages, Pencil};
 
 /// What is to be drawn.
 #[derive(Serialize)]
@@ -57,6 +57,9 @@ pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&
     let text = fs::read_to_string(&config).with_context(|| format!("cannot read {}", config.display()))?;
     spec["config"] = serde_json::from_str(&text).with_context(|| format!("in {}", config.display()))?;
     set_titles(&mut spec, titles);
+    if let Some(room) = spec["usermeta"]["room"].as_f64() {
+        spec["width"] = (room - names_room(rows)).max(NARROWEST_PLOT).round().into();
+    }
     let mut xs: Vec<f64> = rows.iter().filter_map(|row| row["x"].as_f64()).collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
@@ -64,6 +67,17 @@ pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&
         make_room_for_0(&mut spec, &Value::from(xs));
     }
     Ok(spec)
+}
+
+/// However long the names are, a plot keeps so many pixels.
+const NARROWEST_PLOT: f64 = 240.0;
+
+/// How many pixels the longest line of a name takes, with what is around plot and names. A letter takes what draw.mjs supposes.
+fn names_room(rows: &[Value]) -> f64 {
+    const LETTER: f64 = 13.0 * 0.55;
+    const AROUND: f64 = 60.0;
+    let lines = rows.iter().filter_map(|row| row["label"].as_str()).flat_map(str::lines);
+    AROUND + LETTER * lines.map(|line| line.chars().count()).max().unwrap_or(0) as f64
 }
 
 /// A logarithmic axis has no place for 0: where something stands there, the axis is linear up to 1, and has a tick at each point.
@@ -90,124 +104,6 @@ fn set_titles(value: &mut Value, titles: &[(&str, &str)]) {
         Value::Array(items) => items.iter_mut().for_each(|item| set_titles(item, titles)),
         Value::Object(fields) => fields.values_mut().for_each(|field| set_titles(field, titles)),
         _ => {}
-    }
-}
-
-/// What to do where the packages that draw are not there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packages {
-    /// To fetch them.
-    Fetch,
-    /// To draw nothing: a build has tried to fetch them once, and every chart of it would try again.
-    AsTheyAre,
-}
-
-/// Draws charts with one Node for all of them, which is started by the first that was not drawn before.
-#[derive(Default)]
-pub struct Pencil(RefCell<Option<Node>>);
-
-impl Pencil {
-    /// Draws, or finds what was drawn before.
-    pub fn draw(&self, project: &Project, request: &Request, packages: Packages) -> Result<Drawn> {
-        let folder = project.charts();
-        let asked = serde_json::to_string(request)?;
-        let mut all = asked.clone();
-        for file in ["draw.mjs", "package-lock.json"] {
-            all +=
-                &fs::read_to_string(folder.join(file)).with_context(|| format!("cannot read {file} of book/charts"))?;
-        }
-        let kept = project.drawn().join(format!("{}.json", hash(all.as_bytes())));
-        if let Some(drawn) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
-            return Ok(drawn);
-        }
-        match packages {
-            Packages::Fetch => fetch_packages(project)?,
-            Packages::AsTheyAre => {
-                ensure!(are_fetched(project)?, "the packages that draw charts are not there. {CURE}")
-            }
-        }
-        let drawn: Drawn = serde_json::from_str(&self.answer(&folder, &asked)?)?;
-        let keep = || -> std::io::Result<()> {
-            fs::create_dir_all(project.drawn())?;
-            // Written beside and moved, since builds may run side by side.
-            let mut file = tempfile::NamedTempFile::new_in(project.drawn())?;
-            file.write_all(serde_json::to_string(&drawn)?.as_bytes())?;
-            file.persist(&kept)?;
-            Ok(())
-        };
-        if let Err(error) = keep() {
-            // What is drawn can be shown, whether there is room to keep it or not.
-            say!(
-                "tally: warning: a chart cannot be kept in {} ({error}), and will be drawn again",
-                project.drawn().display()
-            );
-        }
-        Ok(drawn)
-    }
-
-    /// What Node answers; one that has failed is forgotten.
-    fn answer(&self, folder: &Path, request: &str) -> Result<String> {
-        let mut node = self.0.borrow_mut();
-        let answer = match &mut *node {
-            Some(running) => running.answer(request),
-            none => none.insert(Node::start(folder)?).answer(request),
-        };
-        if let Ok(Some(line)) = answer {
-            return Ok(line);
-        }
-        let said = node.take().map(Node::end).transpose()?.unwrap_or_default();
-        say!("tally: draw.mjs failed:\n{}", said.trim());
-        bail!("draw.mjs failed: {}", with_cure(reason(&said, folder)))
-    }
-}
-
-/// A Node that draws what it is asked for, a line of JSON each, and answers in lines.
-struct Node {
-    child: Child,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-    errors: File,
-}
-
-impl Node {
-    fn start(folder: &Path) -> Result<Self> {
-        let errors = tempfile::tempfile().context("no temporary file can be made; is the disk full?")?;
-        ensure!(counted::find("node").is_some(), NO_NODE);
-        let mut node = bound(&own_executable(), "node");
-        node.arg("draw.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-        node.stderr(errors.try_clone()?);
-        let mut child = node.spawn().context(NO_NODE)?;
-        let (requests, answers) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        Ok(Self { child, requests, answers: BufReader::new(answers), errors })
-    }
-
-    /// The answer, or nothing where it has ended instead.
-    fn answer(&mut self, request: &str) -> std::io::Result<Option<String>> {
-        // What JSON does not escape and Node takes for the end of a line.
-        let line = request.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029") + "\n";
-        self.requests.write_all(line.as_bytes())?;
-        self.requests.flush()?;
-        let mut answer = String::new();
-        self.answers.read_line(&mut answer)?;
-        Ok((!answer.is_empty()).then_some(answer))
-    }
-
-    /// What it wrote to standard error until its end.
-    fn end(self) -> Result<String> {
-        let Self { mut child, requests, answers, mut errors } = self;
-        drop((requests, answers));
-        child.wait()?;
-        let mut said = Vec::new();
-        errors.rewind()?;
-        errors.read_to_end(&mut said)?;
-        Ok(String::from_utf8_lossy(&said).into_owned())
-    }
-}
-
-impl Drop for Pencil {
-    fn drop(&mut self) {
-        // It ends when nothing more is asked of it; what it says then is nobody's concern.
-        let _ = self.0.take().map(Node::end);
     }
 }
 

@@ -23,14 +23,14 @@ pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
     view.written.borrow_mut().push(name.to_owned());
     let path = view.project.generated().join(name);
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
-        return Ok(format!("generated/{name}"));
+        return Ok(view.way_to(&format!("generated/{name}")));
     }
     let put = |path: &Path| {
         fs::create_dir_all(path.parent().expect("a file lies in a folder"))?;
         fs::write(path, text)
     };
     put(&path).with_context(|| format!("cannot write {}; is it writable, and is the disk full?", path.display()))?;
-    Ok(format!("generated/{name}"))
+    Ok(view.way_to(&format!("generated/{name}")))
 }
 
 /// Removes what is there for download of machines that are not shown now: mdBook would publish it with the rest.
@@ -53,6 +53,8 @@ pub struct SmallPrint<'a> {
     pub figure: &'a str,
     /// The command that prints it again.
     pub command: &'a str,
+    /// What it says, with its numbers and their intervals.
+    pub says: &'a str,
     /// What it shows as CSV, for those who want the bare numbers.
     pub csv: &'a str,
     /// Further links, each a word and a path.
@@ -63,7 +65,7 @@ impl SmallPrint<'_> {
     /// As HTML.
     pub fn page(&self, view: &View, plan: &Plan, experiment: &Experiment) -> Result<String> {
         let context = render::context(view, plan, experiment)?;
-        let mut parts = vec![format!("<a href=\"machines.md\">{}</a>", html(&context))];
+        let mut parts = vec![format!("<a href=\"{}\">{}</a>", view.way_to("machines.md"), html(&context))];
         let mut cite = String::new();
         if let Ok((record, _)) = view.kept(plan, experiment)?.as_ref() {
             let folder = format!("{}/{}", view.machine.slug(), plan.chapter);
@@ -73,20 +75,20 @@ impl SmallPrint<'_> {
             let raw = write(view, &format!("{folder}/{}.jsonl", experiment.name), &raw)?;
             parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
             parts.push(format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))));
-            cite = self.cite(view, plan, experiment, record);
+            cite = self.cite(view, plan, record);
         }
         parts.extend(self.more.iter().map(|(word, path)| format!("<a href=\"{path}\" download>{}</a>", html(word))));
-        parts.push(format!("<a href=\"{}.md#{}\">listings</a>", plan.chapter, experiment.programs()[0]));
+        parts.push(format!("<a href=\"{}\">programs</a>", view.program(&plan.chapter, experiment.programs()[0])));
         parts.push(format!("<code class=\"command\">{}</code>", html(self.command)));
         Ok(small_letters(&parts, &cite))
     }
 
     /// A citation that carries the machine along.
-    fn cite(&self, view: &View, plan: &Plan, experiment: &Experiment, record: &Record) -> String {
+    fn cite(&self, view: &View, plan: &Plan, record: &Record) -> String {
         let text = format!(
-            "Tasks beside threads, {} ({}). Machine {}: {}; measured {}, effort {}, {} rounds, revision {}.",
+            "{} Tasks beside threads, {}. Machine {}: {}; measured {}, effort {}, {} rounds, revision {}.",
+            self.says,
             self.figure,
-            experiment.question,
             view.machine.name(),
             record.header.machine.summary(),
             record.day(),
@@ -94,7 +96,7 @@ impl SmallPrint<'_> {
             record.complete_rounds().len(),
             record.header.revision.as_deref().unwrap_or("unknown"),
         );
-        citation(&text, &plan.chapter, self.figure)
+        citation(view, &plan.chapter, self.figure, &text)
     }
 }
 
@@ -103,12 +105,16 @@ pub fn small_letters(parts: &[String], citation: &str) -> String {
     format!("<div class=\"small\">\n<p>{}</p>\n{citation}</div>\n", parts.join(" · "))
 }
 
-/// A citation of a figure, folded away, with a link to it.
-pub fn citation(text: &str, chapter: &str, figure: &str) -> String {
-    let link = html(&format!("{chapter}.html#{figure}"));
+/// A citation of what has this anchor, folded away, with a link to it; and the same as BibTeX.
+pub fn citation(view: &View, chapter: &str, anchor: &str, text: &str) -> String {
+    let link = view.link(chapter, anchor);
+    let address = html(&link.replacen(".md#", ".html#", 1));
+    let text = html(text);
     format!(
-        "<details class=\"cite\"><summary>cite</summary><p>{} <a href=\"{chapter}.md#{figure}\">{link}</a></p></details>\n",
-        html(text)
+        "<details class=\"cite\"><summary>cite</summary><p>{text} <a href=\"{link}\">{address}</a></p>\n\
+         <details><summary>BibTeX</summary><p><code>@misc{{tasks-beside-threads-{}, title = {{Tasks beside threads}}, note = {{{text}}}, \
+         howpublished = {{<a href=\"{link}\">{address}</a>}}}}</code></p></details></details>\n",
+        html(anchor)
     )
 }
 

@@ -22,6 +22,31 @@ pub fn html(text: &str) -> String {
     escaped
 }
 
+/// Code as HTML that shows it line by line, for a `<pre>`. No line is empty, since Markdown would take an empty one for the end of the block, and
+/// nothing in it can be read as a command.
+pub fn code(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() * 5 / 4);
+    let mut is_begin = true;
+    for character in text.chars() {
+        let is_end = character == '\n';
+        if character.is_alphanumeric() || " .,:;()/=?".contains(character) || (is_end && !is_begin) {
+            escaped.push(character);
+        } else {
+            escaped.push_str(&format!("&#{};", u32::from(character)));
+        }
+        is_begin = is_end;
+    }
+    escaped
+}
+
+/// JSON that stays data inside a page's script: it can neither end that nor become a directive of mdBook's.
+pub fn json(json: &serde_json::Value) -> String {
+    // These stand nowhere but in strings, where JSON has another way to write them; and no object begins with an object.
+    [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("{{", "{\\u007b")]
+        .into_iter()
+        .fold(json.to_string(), |json, (mark, escaped)| json.replace(mark, escaped))
+}
+
 /// A hyphen is harmless unless it could be half of a comment's end or begin a list.
 fn is_inner_hyphen(word: &str, character: char) -> bool {
     character == '-' && !word.contains("--") && !word.starts_with('-') && !word.ends_with('-')
@@ -37,6 +62,7 @@ pub fn identifier(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use regex::{Captures, Regex};
 
     #[test]
     fn hostile_text_is_shown_and_does_nothing() {
@@ -64,6 +90,30 @@ mod tests {
                 prop_assert!(rest.starts_with('#') && rest.contains(';'), "{}", shown);
             }
         }
+    }
+
+    proptest! {
+        #[test]
+        fn code_is_shown_as_it_is_and_does_nothing(text in "([a-z<>&{}#!`_*|\\[\\]\"'$ \\-]|\n){0,80}") {
+            let shown = code(&text);
+            let commands = ['<', '>', '{', '}', '|', '`', '*', '_', '[', ']', '"', '\'', '\\', '$', '!', '-'];
+            prop_assert!(!shown.contains(commands) && !shown.contains("\n\n") && !shown.starts_with('\n'));
+            let back = Regex::new("&#([0-9]+);").unwrap().replace_all(&shown, |found: &Captures| {
+                char::from_u32(found[1].parse().unwrap()).unwrap().to_string()
+            });
+            prop_assert_eq!(back, text);
+        }
+    }
+
+    #[test]
+    fn json_in_a_page_stays_data() {
+        let hostile = "</script><!-- cmdrun rm -->{{{#include x}} & more";
+        let value = serde_json::json!({ "a": { hostile: [{ "b": hostile }] } });
+        let shown = super::json(&value);
+        for mark in ["<", ">", "&", "{{"] {
+            assert!(!shown.contains(mark), "{shown}");
+        }
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
     }
 
     #[test]

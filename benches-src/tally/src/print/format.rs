@@ -25,13 +25,17 @@ const BYTES: [Scale; 4] =
 impl Scale {
     /// The scale on which this number has few digits before the point.
     pub fn of(unit: Unit, number: f64) -> Self {
-        let scales: &[Scale] = match unit {
+        let scales = Self::all(unit);
+        let fits = |scale: &&Scale| number.abs() >= scale.size;
+        scales.iter().rev().find(fits).copied().unwrap_or(scales[0])
+    }
+
+    fn all(unit: Unit) -> &'static [Self] {
+        match unit {
             Unit::Nanoseconds => &TIMES,
             Unit::Bytes => &BYTES,
             Unit::Count | Unit::Ratio => &PLAIN,
-        };
-        let fits = |scale: &&Scale| number.abs() >= scale.size;
-        scales.iter().rev().find(fits).copied().unwrap_or(scales[0])
+        }
     }
 
     /// The number on this scale, without the unit.
@@ -48,6 +52,30 @@ impl Scale {
     pub fn head(self, text: &str) -> String {
         if self.name.is_empty() { text.to_owned() } else { format!("{text}, {}", self.name) }
     }
+}
+
+/// Where a logarithmic axis from one number to another has ticks, and what each reads: powers of ten on the scales of its unit, and with them
+/// twice and five times as much where there would be fewer than two.
+pub fn ticks(unit: Unit, low: f64, high: f64) -> Vec<(f64, String)> {
+    let between = |steps: &[f64]| {
+        let numbers = (-3..=12).flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)));
+        let on_scales = numbers.flat_map(|number| Scale::all(unit).iter().map(move |scale| (number, *scale)));
+        // A thousand bytes stand too near to a KiB.
+        let is_own = |number: f64, scale: Scale| {
+            Scale::of(unit, number * scale.size) == scale
+                && (number < 1000.0 || Scale::all(unit).last() == Some(&scale))
+        };
+        let shown = on_scales
+            .filter(|(number, scale)| is_own(*number, *scale) && (low..=high).contains(&(number * scale.size)));
+        let words = |(number, scale): (f64, Scale)| {
+            (number * scale.size, format!("{} {}", grouped(&number.to_string()), scale.name).trim_end().to_owned())
+        };
+        let mut ticks: Vec<(f64, String)> = shown.map(words).collect();
+        ticks.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        ticks
+    };
+    let decades = between(&[1.0]);
+    if decades.len() < 2 { between(&[1.0, 2.0, 5.0]) } else { decades }
 }
 
 /// Three significant digits, but no digit of a whole number is lost, and never more than three decimals. What would then
@@ -154,6 +182,14 @@ pub fn range(low: &str, high: &str) -> String {
 /// A quantity as a sentence says it that does not print its interval: with as many digits as that supports, two at least and three at most.
 pub fn rough(quantity: &Quantity) -> String {
     const SHARP: f64 = 0.02;
+    let estimate = quantity.estimate;
+    // What was counted and came out the same every time is exact.
+    if quantity.unit == Unit::Count
+        && estimate.median.fract() == 0.0
+        && estimate.interval == Some((estimate.median, estimate.median))
+    {
+        return grouped(&format!("{:.0}", estimate.median));
+    }
     let is_sharp = quantity.estimate.relative_half_width().is_some_and(|width| width < SHARP);
     let scale = Scale::of(quantity.unit, quantity.estimate.median);
     let value = significant(quantity.estimate.median / scale.size, if is_sharp { 3 } else { 2 });
@@ -181,6 +217,15 @@ pub fn percent(part: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers_of_an_axis() {
+        let words = |unit, low, high| ticks(unit, low, high).into_iter().map(|(_, words)| words).collect::<Vec<_>>();
+        assert_eq!(words(Unit::Nanoseconds, 90.0, 25_000.0), ["100 ns", "1 µs", "10 µs"]);
+        assert_eq!(words(Unit::Nanoseconds, 150.0, 700.0), ["200 ns", "500 ns"]);
+        assert_eq!(words(Unit::Bytes, 300.0, 110_000.0), ["1 KiB", "10 KiB", "100 KiB"]);
+        assert_eq!(words(Unit::Count, 900.0, 2_500_000.0), ["1,000", "10,000", "100,000", "1,000,000"]);
+    }
 
     #[test]
     fn significant_digits_are_kept_and_others_are_zeros() {

@@ -1,7 +1,9 @@
 //! What every table of an experiment has around its numbers: how fresh they are, a caption, the cells of a placement together,
 //! notes, and the small print.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::rc::Rc;
 
 use anyhow::Result;
 
@@ -9,14 +11,15 @@ use crate::book::cell::{Cell, PLACEMENTS, plain};
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::unit::Unit;
+use crate::book::words;
 use crate::compute::doubts::{FAILED, Mark};
-use crate::compute::quantity::{Missing, beyond_chance};
+use crate::compute::quantity::{Measured, Missing, beyond_chance};
 use crate::compute::sessions::Sessions;
 use crate::print::downloads::SmallPrint;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render;
-use crate::print::view::View;
+use crate::print::view::{Kept, View};
 use crate::record::Record;
 use crate::record::sources::Freshness;
 use crate::statistics::Estimate;
@@ -26,6 +29,17 @@ pub const LEAST: f64 = 0.005;
 
 /// What stands beside each median of a table, in its caption.
 pub const OVER_ROUNDS: &str = "and its 95 % interval, unless that rounds to a point, over this session's rounds";
+
+/// So many numbers stand beside one another, and no more.
+const COLUMNS_AT_MOST: usize = 7;
+
+/// A row's numbers as cells of HTML, or why it has none.
+pub enum Numbers {
+    /// One for each column.
+    Cells(Vec<String>),
+    /// The row has no number at all.
+    Missing(Missing),
+}
 
 /// Whose numbers a table shows.
 #[derive(Clone, Copy)]
@@ -48,8 +62,8 @@ pub struct Inside<'a> {
     pub caption: String,
     /// The cells that it is about.
     pub cells: Vec<&'a Cell>,
-    /// Its head and its body.
-    pub table: String,
+    /// Head and body of each of its tables: the first has what was measured for its own sake, the others what was counted besides.
+    pub tables: Vec<String>,
     /// What a quick record lacks.
     pub full_only: Vec<&'a Cell>,
     /// What is said under the table.
@@ -59,26 +73,40 @@ pub struct Inside<'a> {
 }
 
 impl Frame<'_> {
+    /// The reference machine's record of the same programs, where another machine is shown.
+    pub fn reference(&self) -> Result<Option<Rc<Kept>>> {
+        let Some(machine) = self.view.beside() else { return Ok(None) };
+        let kept = self.view.kept_on(&machine, self.plan, self.experiment)?;
+        let is_same = matches!(kept.as_ref(), Ok((_, Freshness::Fresh | Freshness::Older(_))));
+        Ok(is_same.then_some(kept))
+    }
+
     /// The table as HTML.
     pub fn page(&self, inside: &Inside) -> Result<String> {
         let Self { view, plan, experiment, record, freshness } = *self;
         let cells = || inside.cells.iter().copied();
         let shared = shared_parameters(cells().chain(inside.full_only.iter().copied()));
-        let mut out = format!("<div class=\"figure table\" id=\"{}\">\n", experiment.name);
-        if let Some(note) = render::freshness(freshness, experiment, &view.machine) {
-            out += &render::boxed(&note);
-        }
-        let question = html(&experiment.question);
-        out += &(render::wide(&question) + "<table>\n");
+        // What is stale says so, folded or not.
+        let stale = render::freshness(freshness, experiment, &view.machine).map(|note| render::boxed(&note));
+        let mut out = stale.unwrap_or_default();
+        let rows = inside.cells.len();
         out += &format!(
+            "<details class=\"numbers\"><summary>All numbers: {rows} {}</summary>\n<div class=\"figure table\" id=\"{}\">\n",
+            if rows == 1 { "row" } else { "rows" },
+            experiment.name
+        );
+        let question = html(&experiment.question);
+        let caption = format!(
             "<caption><span>{question} {} {}; {}.</span></caption>\n",
-            html(&shared_values(cells(), &shared)),
+            html(&self.shared_values(cells(), &shared)),
             inside.caption,
             html(&render::context(view, plan, experiment)?)
         );
-        out += &inside.table;
-        out += "</table>\n</div>\n";
-        let full_only = full_only_note(&inside.full_only, &shared).into_iter();
+        for (nth, table) in inside.tables.iter().enumerate() {
+            let caption = if nth == 0 { &caption } else { "<caption><span>Counted besides</span></caption>\n" };
+            out += &format!("{}<table>\n{caption}{table}</table>\n</div>\n", render::wide(&question));
+        }
+        let full_only = self.full_only_note(&inside.full_only, &shared).into_iter();
         let doubts = record.losses().into_iter().chain(record.doubts()).map(|doubt| format!("Doubt: {doubt}."));
         let own = experiment.note.iter().chain(&inside.notes).cloned();
         let session = precision_note(record)
@@ -89,32 +117,81 @@ impl Frame<'_> {
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
         let command = format!("cargo tally table {}", experiment.name);
-        let small = SmallPrint { figure: &experiment.name, command: &command, csv: &inside.csv, more: &[] };
-        Ok(out + &small.page(view, plan, experiment)? + "</div>\n")
+        let small = SmallPrint {
+            figure: &experiment.name,
+            says: &experiment.question,
+            command: &command,
+            csv: &inside.csv,
+            more: &[],
+        };
+        Ok(out + &small.page(view, plan, experiment)? + "</div>\n</details>\n")
     }
 
-    /// Head and body of a table with a row per cell: each with its numbers, and placements follow one another.
-    pub fn rows(&self, heads: &[String], rows: &[(&Cell, String)], full_only: &[&Cell]) -> String {
+    /// Head and body of tables with a row per cell, in which placements follow one another. The first has so many columns, and no other has more
+    /// than a page has room for.
+    pub fn tables(
+        &self,
+        heads: &[String],
+        rows: &[(&Cell, Numbers)],
+        full_only: &[&Cell],
+        first: usize,
+    ) -> Vec<String> {
         let shared = shared_parameters(rows.iter().map(|(cell, _)| *cell).chain(full_only.iter().copied()));
-        let columns: String = heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
-        let mut out = format!("<thead>\n<tr><th scope=\"col\">program</th>{columns}</tr>\n</thead>\n<tbody>\n");
+        let first = first.min(heads.len());
+        let mut tables = vec![self.table(heads, rows, &shared, 0..first)];
+        for from in (first..heads.len()).step_by(COLUMNS_AT_MOST) {
+            tables.push(self.table(heads, rows, &shared, from..heads.len().min(from + COLUMNS_AT_MOST)));
+        }
+        tables
+    }
+
+    fn table(&self, heads: &[String], rows: &[(&Cell, Numbers)], shared: &[String], columns: Range<usize>) -> String {
+        let head: String = heads[columns.clone()].iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
+        let mut out = format!("<thead>\n<tr><td></td>{head}</tr>\n</thead>\n<tbody>\n");
         let mut placement = "";
         for (cell, numbers) in rows {
+            let numbers = match numbers {
+                Numbers::Cells(cells) => cells[columns.clone()].concat(),
+                Numbers::Missing(missing) if columns.start == 0 => without_number(missing, columns.len()),
+                // Why is said in the first table.
+                Numbers::Missing(_) => continue,
+            };
             if cell.placement != placement {
                 // A head is that of all rows of its own body.
                 out += if placement.is_empty() { "" } else { "</tbody>\n<tbody>\n" };
                 placement = &cell.placement;
-                let width = heads.len() + 1;
-                out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{}</th></tr>\n", html(placement));
+                let width = columns.len() + 1;
+                let words = html(words::placement(placement));
+                out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{words}</th></tr>\n");
             }
-            let anchor = render::row_anchor(self.experiment, cell);
-            let listing = format!("{}.md#{}", self.plan.chapter, cell.program);
-            let label = html(&cell.label(&shared));
+            let anchor = match columns.start {
+                0 => format!(" id=\"{}\"", render::row_anchor(self.experiment, cell)),
+                _ => String::new(),
+            };
+            let (program, label) = (&cell.program, html(&self.plan.words.cell(cell, shared)));
+            let listing = self.view.program(&self.plan.chapter, program);
             out += &format!(
-                "<tr id=\"{anchor}\"><th scope=\"row\"><a href=\"{listing}\">{label}</a></th>{numbers}</tr>\n"
+                "<tr{anchor}><th scope=\"row\"><a href=\"{listing}\" title=\"{}\">{label}</a></th>{numbers}</tr>\n",
+                html(&cell.to_string())
             );
         }
         out + "</tbody>\n"
+    }
+
+    /// Parameters that all cells share, as they stand in a caption: `500 members.`
+    fn shared_values<'a>(&self, cells: impl Iterator<Item = &'a Cell> + Clone, shared: &[String]) -> String {
+        let known = |name: &String| cells.clone().find_map(|cell| cell.parameters.get(name));
+        let value = |name: &String| Some(self.plan.words.value(name, known(name)?));
+        let values: Vec<String> = shared.iter().filter_map(value).filter(|words| !words.is_empty()).collect();
+        if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) }
+    }
+
+    /// Which cells a quick record lacks, if it lacks any.
+    fn full_only_note(&self, cells: &[&Cell], shared: &[String]) -> Option<String> {
+        let label =
+            |cell: &&Cell| format!("{}, {}", self.plan.words.cell(cell, shared), words::placement(&cell.placement));
+        let labels: Vec<String> = cells.iter().map(label).collect();
+        (!labels.is_empty()).then(|| format!("Measured with effort = full only: {}.", labels.join("; ")))
     }
 
     /// Head and body of a table about one cell: a row per measure, of which there are too many for columns.
@@ -132,7 +209,7 @@ impl Frame<'_> {
 }
 
 /// A row that has no number, over so many columns.
-pub fn without_number(missing: &Missing, columns: usize) -> String {
+fn without_number(missing: &Missing, columns: usize) -> String {
     let (word, reason) = (render::boxed_word(missing), html(&missing.reason));
     format!("<td colspan=\"{columns}\" class=\"none\">{word} {reason}</td>")
 }
@@ -184,6 +261,22 @@ pub fn marks_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Vec<Mark>)>) ->
     others.map(|(cell, mark)| format!("Doubt: {cell}: {}.", mark.words)).collect()
 }
 
+/// Over how many rounds the medians are: said once where all rows have as many.
+pub fn rounds_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Measured)>) -> Vec<String> {
+    let mut by_rounds: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (cell, measured) in rows {
+        if let Ok(quantity) = measured {
+            by_rounds.entry(quantity.estimate.rounds).or_default().push(cell.to_string());
+        }
+    }
+    let most = by_rounds.iter().max_by_key(|(_, cells)| cells.len()).map(|(rounds, _)| *rounds);
+    let said = by_rounds.iter().map(|(rounds, cells)| match most {
+        Some(most) if most == *rounds => format!("Medians over {rounds} rounds."),
+        _ => format!("Over {rounds} rounds: {}.", cells.join("; ")),
+    });
+    said.collect()
+}
+
 /// What the A/A pairs say of the instrument.
 pub fn pairs_notes(record: &Record, measure: &str) -> Vec<String> {
     let say = |(cell, ratio): (&Cell, Estimate)| {
@@ -222,18 +315,4 @@ pub fn shared_parameters<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<Strin
         values.all(|value| Some(value) == first)
     };
     names.into_iter().filter(same).cloned().collect()
-}
-
-/// What all cells share, as it stands in a caption: `hops 500.`
-fn shared_values<'a>(cells: impl Iterator<Item = &'a Cell> + Clone, shared: &[String]) -> String {
-    let known = |name: &String| cells.clone().find_map(|cell| cell.parameters.get(name));
-    let value = |name: &String| Some(format!("{name} {}", plain(known(name)?)));
-    let values: Vec<String> = shared.iter().filter_map(value).collect();
-    if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) }
-}
-
-/// Which cells a quick record lacks, if it lacks any.
-fn full_only_note(cells: &[&Cell], shared: &[String]) -> Option<String> {
-    let labels: Vec<String> = cells.iter().map(|cell| format!("{} · {}", cell.label(shared), cell.placement)).collect();
-    (!labels.is_empty()).then(|| format!("Measured with effort = full only: {}.", labels.join(", ")))
 }

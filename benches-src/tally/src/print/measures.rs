@@ -19,7 +19,9 @@ use crate::compute::sessions::Sessions;
 use crate::print::downloads;
 use crate::print::escape::html;
 use crate::print::format::{self, Scale};
-use crate::print::frame::{Frame, Inside, LEAST, OVER_ROUNDS, marks_notes, pairs_notes, planned_cells, without_number};
+use crate::print::frame::{
+    Frame, Inside, LEAST, Numbers, OVER_ROUNDS, marks_notes, pairs_notes, planned_cells, rounds_notes,
+};
 use crate::print::render;
 
 /// Everything that an experiment found out without timing anything.
@@ -37,7 +39,6 @@ const COLUMNS_AT_MOST: usize = 6;
 struct Column {
     name: String,
     head: String,
-    scale: Scale,
 }
 
 struct Row {
@@ -138,21 +139,26 @@ impl Measures {
         let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
         // A row without its first value says why itself.
         let missing = render::reasons(rows.iter().filter(|row| row.main().is_ok()).flat_map(|row| &row.values));
-        let table = match &rows[..] {
-            [one] if self.columns.len() > COLUMNS_AT_MOST && one.main().is_ok() => self.of_one(one, frame),
+        let tables = match &rows[..] {
+            [one] if self.columns.len() > COLUMNS_AT_MOST && one.main().is_ok() => vec![self.of_one(one, frame)],
             rows => {
-                let heads = self.columns.iter().map(|column| html(&column.scale.head(&column.head)));
-                let heads: Vec<String> = heads.chain(["rounds".to_owned()]).collect();
+                let heads: Vec<String> = self.columns.iter().map(|column| html(&column.head)).collect();
                 let numbers: Vec<_> = rows.iter().map(|row| (&row.cell, self.numbers(row))).collect();
-                frame.rows(&heads, &numbers, &full_only)
+                frame.tables(&heads, &numbers, &full_only, COLUMNS_AT_MOST)
             }
         };
         frame.page(&Inside {
             caption: html(&self.caption),
             cells: rows.iter().map(|row| &row.cell).collect(),
-            table,
+            tables,
             full_only,
-            notes: [self.notes.clone(), marks_notes(rows.iter().map(|row| (&row.cell, &row.marks))), missing].concat(),
+            notes: [
+                rounds_notes(rows.iter().map(|row| (&row.cell, row.main()))),
+                self.notes.clone(),
+                marks_notes(rows.iter().map(|row| (&row.cell, &row.marks))),
+                missing,
+            ]
+            .concat(),
             csv: self.csv(),
         })
     }
@@ -170,21 +176,20 @@ impl Measures {
         frame.one_cell(&row.cell, [&html(&frame.experiment.per), "value"], &rows)
     }
 
-    fn numbers(&self, row: &Row) -> String {
-        let main = match row.main() {
-            Ok(main) => main,
-            Err(missing) => return without_number(missing, self.columns.len() + 1),
-        };
-        let number = |(column, measured): (&Column, &Measured)| match measured {
+    /// Each on a scale of its own: a column may go over many powers of ten.
+    fn numbers(&self, row: &Row) -> Numbers {
+        if let Err(missing) = row.main() {
+            return Numbers::Missing(missing.clone());
+        }
+        let number = |(nth, measured): (usize, &Measured)| match measured {
             Ok(quantity) => {
-                format!("<td>{}</td>", render::in_table(&format::on_scale(&quantity.in_session(), column.scale)))
+                // What has to stand beside the first number.
+                let marks = if nth == 0 { render::marks_in_table(&row.marks) } else { String::new() };
+                format!("<td>{}{marks}</td>", render::in_table(&format::in_session(quantity)))
             }
             Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
         };
-        let numbers: String = self.columns.iter().zip(&row.values).map(number).collect();
-        // What has to stand beside the first number.
-        let numbers = numbers.replacen("</td>", &(render::marks_in_table(&row.marks) + "</td>"), 1);
-        format!("{numbers}<td>{}</td>", main.estimate.rounds)
+        Numbers::Cells(row.values.iter().enumerate().map(number).collect())
     }
 
     /// For a terminal.
@@ -264,24 +269,8 @@ fn turn(
         values: columns.iter().map(|(_, column)| column[index].clone()).collect(),
     };
     let rows = cells.into_iter().enumerate().map(row).collect();
-    let column = |(name, column): &(String, Vec<Measured>)| Column {
-        name: name.clone(),
-        head: head(name),
-        scale: scale_of_all(column.iter()),
-    };
+    let column = |(name, _): &(String, Vec<Measured>)| Column { name: name.clone(), head: head(name) };
     (columns.iter().map(column).collect(), rows)
-}
-
-/// The scale on which a column's small numbers still have digits: units a hundred times apart stand below one another.
-fn scale_of_all<'a>(column: impl Iterator<Item = &'a Measured> + Clone) -> Scale {
-    // On a larger scale it would be rounded to fewer than two digits.
-    const LEGIBLE: f64 = 0.095;
-    let largest = scale_of(column.clone());
-    let quantities = column.filter_map(|measured| measured.as_ref().ok());
-    let sizes = quantities.map(|quantity| (quantity.unit, quantity.estimate.median.abs()));
-    let small = sizes.filter(|(_, size)| *size > 0.0 && *size < LEGIBLE * largest.size);
-    let smallest = small.min_by(|(_, a), (_, b)| a.total_cmp(b));
-    smallest.map_or(largest, |(unit, size)| Scale::of(unit, size))
 }
 
 /// One scale for a whole column: that of its largest number.
@@ -298,22 +287,9 @@ fn median(measured: &Measured) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compute::quantity::Quantity;
-    use crate::statistics::Estimate;
 
     #[test]
-    fn a_column_of_large_and_small_numbers_keeps_the_digits_of_the_small() {
-        let bytes = |median: f64| -> Measured {
-            let estimate = Estimate { median, interval: None, rounds: 6 };
-            Ok(Quantity { unit: Unit::Bytes, estimate, within: None, sessions: 1, bias: 0.0 })
-        };
-        assert_eq!(scale_of_all([bytes(37_000.0), bytes(5_000.0)].iter()).name, "KiB");
-        assert_eq!(scale_of_all([bytes(37_000.0), bytes(61.0), bytes(0.0)].iter()).name, "B");
-        assert_eq!(scale_of_all([bytes(0.0)].iter()).name, "B");
-    }
-
-    #[test]
-    fn heads_leave_the_unit_to_the_scale() {
+    fn heads_leave_the_unit_to_the_numbers() {
         assert_eq!(words("page_table_bytes"), "page table");
         assert_eq!(words("reached"), "reached");
     }

@@ -2,6 +2,7 @@
 
 pub mod calculator;
 pub mod charts;
+pub mod comparison;
 pub mod downloads;
 pub mod escape;
 pub mod format;

@@ -1,5 +1,7 @@
 //! What charts show: tidy rows on one scale, for each shape. Intervals are computed here and never in a browser.
 
+mod names;
+
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
@@ -16,12 +18,16 @@ use crate::print::escape::html;
 use crate::print::format::{self, Scale};
 use crate::print::frame::shared_parameters;
 use crate::print::measures::scale_of;
+use crate::print::points::names::{Names, set_names_apart, turn_names_inwards, within};
 use crate::print::rows::Row;
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::record::Record;
 use crate::record::sources::Freshness;
 use crate::statistics::Estimate;
+
+/// Between two points a line would say what nobody measured.
+const FEWEST_FOR_A_LINE: usize = 3;
 
 /// The rows of a chart with what is said about them.
 pub struct Points {
@@ -52,18 +58,18 @@ pub struct Source<'a> {
 /// A median with its interval, on a scale. Where there is no interval, it has no ends: the median's place would say that it is narrow.
 fn marks(estimate: Estimate, scale: Scale) -> Value {
     let (low, high) = estimate.interval.map(|(low, high)| (low / scale.size, high / scale.size)).unzip();
-    with(json!({ "median": estimate.median / scale.size, "low": low, "high": high }), words(estimate, scale))
+    with(json!({ "median": estimate.median / scale.size, "low": low, "high": high }), said(estimate, scale))
 }
 
 /// The same as a reader is told it: the number with its unit, and its interval or that there is none.
-fn words(estimate: Estimate, scale: Scale) -> Value {
+fn said(estimate: Estimate, scale: Scale) -> Value {
     let shown = format::on_scale(&estimate, scale);
     let said = format!("{} {}", shown.value, scale.name);
     json!({ "said": said.trim_end(), "interval": shown.interval_or_none() })
 }
 
 /// `row` with the fields of `more`.
-fn with(mut row: Value, more: Value) -> Value {
+pub fn with(mut row: Value, more: Value) -> Value {
     let fields = row.as_object_mut().expect("rows are objects");
     fields.extend(more.as_object().expect("rows are objects").clone());
     row
@@ -81,12 +87,20 @@ fn is_above_0(quantity: &Quantity) -> bool {
 }
 
 fn legend(parts: &[String]) -> String {
-    format!("<span class=\"legend\">{}</span>", parts.join(" "))
+    parts.join(" ")
 }
 
 impl Source<'_> {
     fn kind(&self, cell: &Cell) -> Value {
         json!(self.experiment.group(&cell.program).map(|group| group.kind))
+    }
+
+    /// Names of rows, without what all of them share and without these parameters.
+    fn names(&self, left_out: &[String]) -> Names<'_> {
+        let cells = || self.rows.iter().filter(|row| row.main.is_ok()).map(|row| &row.cell);
+        let shared = [shared_parameters(cells()), left_out.to_vec()].concat();
+        let placements: BTreeSet<&String> = cells().map(|cell| &cell.placement).collect();
+        Names { words: &self.plan.words, shared, has_placements: placements.len() > 1 }
     }
 
     fn axis(&self, scale: Scale) -> String {
@@ -114,7 +128,7 @@ impl Source<'_> {
     /// A dot and its interval per cell, beside the reference machine's and what was published.
     pub fn dots(&self) -> Result<Points> {
         let rows = self.rows;
-        let shared = shared_parameters(rows.iter().map(|row| &row.cell));
+        let names = self.names(&[]);
         let scale = Self::scale(rows);
         let reference = match self.view.beside() {
             Some(machine) => Some((machine.clone(), self.view.kept_on(&machine, self.plan, self.experiment)?)),
@@ -127,10 +141,10 @@ impl Source<'_> {
             if !is_above_0(quantity) {
                 continue;
             }
-            let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
+            let called = names.in_lines(&row.cell);
             let point = |who: &str, estimate: Estimate, note: &str| {
-                let own = json!({ "label": label, "kind": self.kind(&row.cell), "who": who, "note": note });
-                with(own, marks(estimate, scale))
+                let own = json!({ "kind": self.kind(&row.cell), "who": who, "note": note });
+                with(with(called.clone(), own), marks(estimate, scale))
             };
             points.push(point("here", quantity.estimate, ""));
             if let Some((_, kept)) = &reference
@@ -166,12 +180,12 @@ impl Source<'_> {
         let Some(swept) = swept_parameter(rows) else {
             bail!("experiment {} varies no numeric parameter, so it has no sweep", self.experiment.name);
         };
-        let left_out = [shared_parameters(rows.iter().map(|row| &row.cell)), vec![swept.clone()]].concat();
+        let names = self.names(std::slice::from_ref(&swept));
         let scale = Self::scale(rows);
         let mut series: Vec<(String, Vec<(f64, &Row)>)> = Vec::new();
         for row in rows.iter().filter(|row| row.main.as_ref().is_ok_and(is_above_0)) {
             let Some(x) = row.cell.parameters.get(&swept).and_then(Value::as_f64) else { continue };
-            let label = format!("{} · {}", row.cell.label(&left_out), row.cell.placement);
+            let label = names.of(&row.cell);
             match series.iter_mut().find(|(name, _)| *name == label) {
                 Some((_, points)) => points.push((x, row)),
                 None => series.push((label, vec![(x, row)])),
@@ -183,7 +197,7 @@ impl Source<'_> {
             for (index, (x, row)) in line.iter().enumerate() {
                 let own = json!({
                     "label": label, "kind": self.kind(&row.cell), "who": "here", "x": x,
-                    "first": index == 0, "last": index + 1 == line.len(),
+                    "first": index == 0, "last": index + 1 == line.len(), "line": line.len() >= FEWEST_FOR_A_LINE,
                 });
                 let quantity = row.main.as_ref().expect("filtered");
                 points.push(with(own, marks(quantity.estimate, scale)));
@@ -214,22 +228,23 @@ impl Source<'_> {
         const SHARES: [f64; 17] =
             [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999];
         let rows = self.rows;
-        let shared = shared_parameters(rows.iter().map(|row| &row.cell));
+        let names = self.names(&[]);
         let scale = Self::scale(rows);
         let mut points = Vec::new();
         for (position, row) in rows.iter().filter(|row| row.main.is_ok()).enumerate() {
-            let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
+            let label = names.of(&row.cell);
             // Names stand at different heights, so that neighbours do not cover each other.
             let named_at = SHARES[[3, 5, 7, 9, 11, 4, 6, 8][position % 8]];
             for share in SHARES {
                 let Some(quantity) = self.evaluate(&format!("{}.quantile_{share}", row.cell))? else { continue };
                 let own = json!({
-                    "label": label, "kind": self.kind(&row.cell), "who": "here", "p": share,
+                    "label": label, "name": within(&label), "kind": self.kind(&row.cell), "who": "here", "p": share,
                     "placement": row.cell.placement, "named": share == named_at,
                 });
                 points.push(with(own, marks(quantity.estimate, scale)));
             }
         }
+        turn_names_inwards(&mut points);
         let parts = [
             "Each point is a quantile of single laps, taken within each process; the band is its 95 % interval over rounds.",
             "Solid: one CPU. Dashed: free.",
@@ -299,12 +314,12 @@ impl Source<'_> {
                 estimate.interval.map(|(low, high)| ((start + low) / scale.size, (start + high) / scale.size)).unzip();
             let label = parts.name.as_ref().map_or((*name).to_owned(), |whole| format!("{whole}: {name}"));
             let own = json!({
-                "label": label, "part": name, "kind": if is_rest { json!("baseline") } else { kind.clone() },
+                "label": label, "name": label, "part": name, "kind": if is_rest { json!("baseline") } else { kind.clone() },
                 "rank": 1, "named": true,
                 "from": start / scale.size, "to": (start + estimate.median) / scale.size,
                 "low": low, "high": high,
             });
-            rows.push(with(own, words(estimate, scale)));
+            rows.push(with(own, said(estimate, scale)));
             from += estimate.median;
         }
         Ok(rows)
@@ -313,21 +328,21 @@ impl Source<'_> {
     /// What a baseline explains of each cell, and what remains.
     fn beyond_baselines(&self) -> Result<Points> {
         let rows = self.rows;
-        let shared = shared_parameters(rows.iter().map(|row| &row.cell));
+        let names = self.names(&[]);
         let scale = Self::scale(rows);
         let mut points = Vec::new();
         for row in rows {
             let (Ok(whole), Some(Ok(beyond))) = (&row.main, &row.beyond) else { continue };
-            let label = format!("{} · {}", row.cell.label(&shared), row.cell.placement);
+            let called = names.in_lines(&row.cell);
             let (whole, beyond) = (whole.estimate, beyond.estimate);
             let interval = marks(whole, scale);
             let part = |part: &str, rank: u32, from: f64, own: Estimate| {
                 let to = from + own.median;
                 let row = json!({
-                    "label": label, "kind": self.kind(&row.cell), "part": part, "rank": rank, "named": rank == 0,
+                    "kind": self.kind(&row.cell), "part": part, "rank": rank, "named": rank == 0,
                     "from": from / scale.size, "to": to / scale.size, "low": interval["low"], "high": interval["high"],
                 });
-                with(row, words(own, scale))
+                with(with(called.clone(), row), said(own, scale))
             };
             let rest = Estimate { median: whole.median - beyond.median, interval: None, rounds: whole.rounds };
             points.push(part("input and output", 0, 0.0, rest));
@@ -356,29 +371,6 @@ fn swept_parameter(rows: &[Row]) -> Option<String> {
     let most = |name: &String| programs.iter().map(|program| numbers(name, program)).max().unwrap_or(0);
     let varied = names.into_iter().map(|name| (most(name), name)).filter(|(values, _)| *values > 1);
     varied.max_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first))).map(|(_, name)| name.clone())
-}
-
-/// Says by how many pixels each name at this end of its line has to move up (`first_dy`, `last_dy`), so that none covers another. By how
-/// many all of them together.
-fn set_names_apart(points: &mut [Value], end: &str) -> f64 {
-    // About the height of a sweep's plot, and of a name.
-    const PLOT: f64 = 300.0;
-    const NAME: f64 = 14.0;
-    // Without an interval it is as high as its median.
-    let logarithm = |point: &Value, field: &str| point[field].as_f64().or(point["median"].as_f64()).unwrap_or(1.0).ln();
-    let lowest = points.iter().map(|point| logarithm(point, "low")).fold(f64::INFINITY, f64::min);
-    let highest = points.iter().map(|point| logarithm(point, "high")).fold(f64::NEG_INFINITY, f64::max);
-    let height = |point: &Value| PLOT * (logarithm(point, "median") - lowest) / (highest - lowest).max(0.1);
-    let mut ends: Vec<&mut Value> = points.iter_mut().filter(|point| point[end] == true).collect();
-    ends.sort_by(|a, b| height(a).total_cmp(&height(b)));
-    let (mut free_from, mut moved) = (f64::NEG_INFINITY, 0.0);
-    for point in ends {
-        let (own, taken) = (height(point), free_from.max(height(point)));
-        point[format!("{end}_dy")] = (own - taken).round().into();
-        free_from = taken + NAME;
-        moved += taken - own;
-    }
-    moved
 }
 
 /// Where so many participants that each touch so many bytes would fill a cache, as far as the sweep reaches.

@@ -45,11 +45,11 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
         // A phone has nothing to point with, and can follow a link.
         Err(missing) => {
             let reason = format!("<span class=\"unseen reason\">: {}</span>", html(&missing.reason));
-            return Ok(leading(missing.word, &missing.reason, &anchor(plan, experiment)) + &reason);
+            return Ok(leading(missing.word, &missing.reason, &view.link_to_number(asked)?) + &reason);
         }
         Ok(quantity) => quantity,
     };
-    let (anchor, shown) = (anchor(plan, experiment), format::quantity(quantity));
+    let (anchor, shown) = (view.link_to_number(asked)?, format::quantity(quantity));
     let interval = shown
         .beside()
         .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
@@ -70,7 +70,7 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
 /// A number as large letters say it, with its unit; its interval and all else is said where one points at it, and stands in the table that it leads to.
 pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;
-    let (anchor, shown) = (anchor(plan, experiment), format::quantity(quantity));
+    let (anchor, shown) = (view.link_to_number(asked)?, format::quantity(quantity));
     let rounds = format!("{} rounds{}", quantity.estimate.rounds, of_sessions(quantity));
     let context = context(view, plan, experiment)?;
     let title = format!("{} [{}]; {expression}: {rounds}, {context}", shown.value, shown.interval_or_none());
@@ -86,7 +86,7 @@ fn of_sessions(quantity: &Quantity) -> String {
 
 /// What must stand beside a number in a sentence, each leading to where it is said in full.
 fn leading_marks(view: &View, asked: &Asked) -> Result<String> {
-    let anchor = anchor(asked.plan, asked.experiment);
+    let anchor = view.link_to_number(asked)?;
     let stale = stale(view, asked.plan, asked.experiment)?.map(|note| leading(note.word, &note.reason, &anchor));
     let marks = marks(view, asked)?.into_iter().map(|mark| {
         let reason = format!("{}: {}", asked.expression, mark.words);
@@ -275,11 +275,6 @@ pub fn words(text: &str, form: Form) -> String {
     // `html` trims; the spaces around a quantity matter.
     let (start, end) = (text.starts_with(char::is_whitespace), text.ends_with(char::is_whitespace));
     format!("{}{}{}", if start { " " } else { "" }, html(text), if end && !text.trim().is_empty() { " " } else { "" })
-}
-
-/// Where an experiment's table stands.
-pub fn anchor(plan: &Plan, experiment: &Experiment) -> String {
-    format!("{}.md#{}", plan.chapter, experiment.name)
 }
 
 /// A number of a table as HTML: with its interval, unless both ends of that read as the number itself.

@@ -1,12 +1,16 @@
 //! Findings as flat sentences, chosen by the data. A takeaway has a sentence for every outcome that can happen; the first whose conditions
 //! all hold for certain is printed, and the last has none. What was not measured has no sentence.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use crate::book::experiment::Kind;
 use crate::book::expression::Expression;
+use crate::book::measure::nearest;
 use crate::compute::quantity::Missing;
 use crate::name;
 use crate::print::format;
@@ -14,7 +18,7 @@ use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Project;
 
-/// What the front page says, as data: `takeaways.toml` beside the chapters.
+/// What the front page and the chapters say, as data: `takeaways.toml` beside the chapters, and one in each.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Front {
@@ -23,7 +27,10 @@ pub struct Front {
     pub takeaways: Vec<Takeaway>,
     /// What a thread costs over what a task costs, in the order in which it is shown.
     #[serde(default, rename = "rung")]
-    pub ladder: Vec<Rung>,
+    pub ladder: Vec<Pair>,
+    /// Figures in which two ways to do things are compared.
+    #[serde(default, rename = "dumbbell")]
+    pub dumbbells: Vec<Dumbbell>,
     /// Which to use for what.
     #[serde(default)]
     pub advice: Vec<Advice>,
@@ -77,20 +84,49 @@ impl Choice {
     }
 }
 
-/// One cost, a thread's over a task's.
+/// The costs of two, and how many times the left one's the right one's is.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rung {
+pub struct Pair {
     /// What is done.
     pub label: String,
     /// Under which circumstances.
     pub detail: String,
     /// The quantity of the ratio.
     pub ratio: String,
-    /// What a thread costs.
-    pub thread: String,
-    /// What a task costs.
-    pub task: String,
+    /// What the left one costs.
+    #[serde(alias = "task")]
+    pub left: String,
+    /// What the right one costs.
+    #[serde(alias = "thread")]
+    pub right: String,
+}
+
+/// A figure in which two are compared, a row for each thing that they do. The takeaway of its name is its title.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dumbbell {
+    /// What directives call it.
+    pub name: String,
+    /// What one number of it is.
+    pub what: String,
+    /// Who is compared.
+    pub left: Party,
+    /// With whom.
+    pub right: Party,
+    /// The things that they do, in the order in which they are shown.
+    #[serde(rename = "row")]
+    pub rows: Vec<Pair>,
+}
+
+/// One of two that are compared.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Party {
+    /// Whose colour it has.
+    pub kind: Kind,
+    /// What it is called.
+    pub label: String,
 }
 
 /// A kind of service, and which to use for it.
@@ -112,36 +148,58 @@ enum Truth {
 }
 
 impl Front {
-    /// Reads it; a project may have none.
+    /// Reads what the front page says and what each chapter does; a project may have neither.
     pub fn load(project: &Project) -> Result<Self> {
-        let path = project.front();
-        if !path.is_file() {
-            return Ok(Self::default());
+        let (mut all, mut taken) = (Self::default(), BTreeMap::new());
+        for path in project.takeaways() {
+            let place = path.strip_prefix(project.root()).unwrap_or(&path).display().to_string();
+            let own = Self::read(&path).with_context(|| format!("in {place}"))?;
+            let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
+            let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
+            for key in ids.chain(names) {
+                let (what, id) = key.clone();
+                if let Some(other) = taken.insert(key, place.clone()) {
+                    bail!("the {what} {id} stands in {other} and in {place}");
+                }
+            }
+            all.takeaways.extend(own.takeaways);
+            all.ladder.extend(own.ladder);
+            all.dumbbells.extend(own.dumbbells);
+            all.advice.extend(own.advice);
         }
-        let read = || -> Result<Self> {
-            let front: Self = toml::from_str(&fs::read_to_string(&path)?)?;
-            for takeaway in &front.takeaways {
-                name::check(&takeaway.id, "a takeaway")?;
-                cases_are_whole(&takeaway.cases).with_context(|| format!("takeaway {}", takeaway.id))?;
-            }
-            for advice in &front.advice {
-                let place = || format!("advice on {:?}", advice.service);
-                cases_are_whole(&advice.cases).with_context(place)?;
-                ensure!(advice.cases.iter().all(|case| case.choice.is_some()), "{}: a case without use", place());
-            }
-            Ok(front)
-        };
-        read().with_context(|| format!("in {}", path.display()))
+        Ok(all)
+    }
+
+    fn read(path: &Path) -> Result<Self> {
+        let front: Self = toml::from_str(&fs::read_to_string(path)?)?;
+        for takeaway in &front.takeaways {
+            name::check(&takeaway.id, "a takeaway")?;
+            cases_are_whole(&takeaway.cases).with_context(|| format!("takeaway {}", takeaway.id))?;
+        }
+        for dumbbell in &front.dumbbells {
+            name::check(&dumbbell.name, "a dumbbell")?;
+            ensure!(!dumbbell.rows.is_empty(), "dumbbell {}: it has no row", dumbbell.name);
+        }
+        for advice in &front.advice {
+            let place = || format!("advice on {:?}", advice.service);
+            cases_are_whole(&advice.cases).with_context(place)?;
+            ensure!(advice.cases.iter().all(|case| case.choice.is_some()), "{}: a case without use", place());
+        }
+        Ok(front)
+    }
+
+    /// The dumbbell of this name.
+    pub fn dumbbell(&self, name: &str) -> Result<&Dumbbell> {
+        let known = || self.dumbbells.iter().map(|own| own.name.as_str());
+        let found = self.dumbbells.iter().find(|own| own.name == name);
+        found.with_context(|| unknown("dumbbell", name, known()))
     }
 
     /// The takeaway of this id.
     pub fn takeaway(&self, id: &str) -> Result<&Takeaway> {
-        self.takeaways.iter().find(|takeaway| takeaway.id == id).with_context(|| {
-            let known: Vec<&str> = self.takeaways.iter().map(|takeaway| takeaway.id.as_str()).collect();
-            let nearest = crate::book::measure::nearest(id, known.iter().copied());
-            let nearest = nearest.map_or(String::new(), |nearest| format!("did you mean {nearest}? "));
-            format!("unknown takeaway {id:?}; {nearest}there are: {}", known.join(", "))
-        })
+        let known = || self.takeaways.iter().map(|takeaway| takeaway.id.as_str());
+        let found = self.takeaways.iter().find(|takeaway| takeaway.id == id);
+        found.with_context(|| unknown("takeaway", id, known()))
     }
 
     /// Every case of every sentence, each with what it belongs to.
@@ -160,9 +218,15 @@ impl Front {
             );
             all.extend(in_braces(&case.say));
         }
-        all.extend(self.ladder.iter().flat_map(|rung| [&rung.ratio, &rung.thread, &rung.task]).cloned());
+        let pairs = self.ladder.iter().chain(self.dumbbells.iter().flat_map(|dumbbell| &dumbbell.rows));
+        all.extend(pairs.flat_map(|pair| [&pair.ratio, &pair.right, &pair.left]).cloned());
         all
     }
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    let nearest = nearest(name, known.clone()).map_or(String::new(), |nearest| format!("did you mean {nearest}? "));
+    format!("unknown {what} {name:?}; {nearest}there are: {}", known.collect::<Vec<_>>().join(", "))
 }
 
 /// Every outcome is covered: only the last sentence has no condition.
@@ -255,6 +319,14 @@ pub fn chosen<'a>(view: &View, cases: &'a [Case]) -> Result<Result<&'a Case, Mis
         return Ok(Ok(case));
     }
     bail!("no case is left for what is so here")
+}
+
+/// The sentence of the case that is chosen, or why there is none.
+pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
+    match chosen(view, cases)? {
+        Ok(case) => sentence(view, &case.say, form),
+        Err(missing) => Ok(Err(missing)),
+    }
 }
 
 /// A sentence with its numbers filled in, each with as many digits as its interval supports. Where one was not measured there is no sentence,

@@ -7,7 +7,9 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
-use crate::book::experiment::Experiment;
+use crate::book::experiment::{Experiment, select};
+use crate::book::expression::Expression;
+use crate::book::places::Places;
 use crate::book::plan::{Plan, Plans};
 use crate::book::published::Published;
 use crate::book::quantities::Asked;
@@ -15,6 +17,8 @@ use crate::compute::between::Between;
 use crate::compute::quantity::{Measured, Missing};
 use crate::compute::sessions::Sessions;
 use crate::print::charts::Pencil;
+use crate::print::frame::planned_cells;
+use crate::print::render::row_anchor;
 use crate::print::takeaways::Front;
 use crate::project::{Machine, Project};
 use crate::record::machine::Facts;
@@ -32,11 +36,13 @@ pub struct View {
     pub published: Rc<Published>,
     /// What the front page says.
     pub front: Rc<Front>,
+    /// Where on its pages everything stands.
+    pub places: Rc<Places>,
     /// How far sessions differ.
     pub between: Rc<Between>,
     /// Whose numbers are shown.
     pub machine: Machine,
-    /// The page that is being printed, if it is one.
+    /// The page that is being printed, if it is one: its path from the book's source on.
     pub page: Option<String>,
     /// What draws its charts.
     pub pencil: Rc<Pencil>,
@@ -105,6 +111,7 @@ impl View {
         let (plans, published) = (Rc::new(Plans::load(&project)?), Rc::new(Published::load(&project)?));
         let front = Rc::new(Front::load(&project)?);
         let between = Rc::new(Between::load(&project)?);
+        let places = Rc::new(Places::load(&project)?);
         let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
         let read = Read { records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
         Ok(Self {
@@ -112,6 +119,7 @@ impl View {
             plans,
             published,
             front,
+            places,
             between,
             machine,
             page,
@@ -125,6 +133,45 @@ impl View {
     /// The same for another page.
     pub fn of_page(&self, page: &str) -> Self {
         Self { page: Some(page.to_owned()), ..self.clone() }
+    }
+
+    /// Whether the page that is printed is a chapter's own, or lies below it.
+    pub fn is_in_chapter(&self, chapter: &str) -> bool {
+        let page = self.page.as_deref().unwrap_or_default();
+        page.strip_prefix(chapter).is_some_and(|rest| rest.starts_with(['.', '/']))
+    }
+
+    /// The way from the page that is printed to a file of the book's source.
+    pub fn way_to(&self, file: &str) -> String {
+        let depth = self.page.as_deref().map_or(0, |page| page.matches('/').count());
+        "../".repeat(depth) + file
+    }
+
+    /// A link to what has this anchor, which is of this chapter.
+    pub fn link(&self, chapter: &str, anchor: &str) -> String {
+        let page = self.places.home(anchor).map_or_else(|| format!("{chapter}.md"), str::to_owned);
+        format!("{}#{anchor}", self.way_to(&page))
+    }
+
+    /// A link to where an experiment's numbers stand.
+    pub fn link_to(&self, plan: &Plan, experiment: &Experiment) -> String {
+        self.link(&plan.chapter, &experiment.name)
+    }
+
+    /// A link to a number: the row of its cell, or the table of what is computed from several.
+    pub fn link_to_number(&self, asked: &Asked) -> Result<String> {
+        let Asked { plan, experiment, expression } = asked;
+        let page = self.link_to(plan, experiment);
+        let Expression::Leaf(selector) = expression else { return Ok(page) };
+        let has_table = self.places.has_table(&experiment.name);
+        let row = select(&planned_cells(experiment)?, selector).map(|cell| row_anchor(experiment, cell));
+        let of_row = |row| page.replacen(&format!("#{}", experiment.name), &format!("#{row}"), 1);
+        Ok(row.ok().filter(|_| has_table).map_or(page.clone(), of_row))
+    }
+
+    /// A link to a program's file on the page of all programs of its chapter.
+    pub fn program(&self, chapter: &str, program: &str) -> String {
+        self.way_to(&format!("{chapter}/programs.md#{program}"))
     }
 
     /// The same of another machine.

@@ -244,7 +244,7 @@ fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<OsString> {
 }
 
 /// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
-fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
+pub fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
     let is_shared = |entry: &DirEntry| entry.depth() != 1 || entry.file_name() != "bin";
     let src = benches.join(chapter).join("src");
     let entries = WalkDir::new(src).sort_by_file_name().into_iter().filter_entry(is_shared).flatten();

@@ -63,18 +63,24 @@ undecided = "Nobody knows: {slow[free] / fast[free]}."
 /// A calculator of that plan's two programs.
 pub const CALCULATOR: &str = r#"
 [[setting]]
-name = "rate"
-label = "requests per second"
-unit = ""
+name = "requests"
+label = "requests a second"
 least = 1
 most = 1000000
 
 [[setting]]
 name = "work"
-label = "work per request, without steps"
+label = "work per request"
+note = "without steps"
 unit = "µs"
+size = 1e-6
 least = 1
 most = 1000
+
+[[derived]]
+name = "steps"
+label = "steps per request"
+formula = "1 + 0 * requests"
 
 [[input]]
 name = "one_switch"
@@ -83,6 +89,7 @@ label = "one step"
 [[input.option]]
 name = "io"
 label = "free"
+up_to = { work = 500 }
 note = "A step."
 experiment = "pair"
 thread = "slow[free]"
@@ -96,31 +103,47 @@ experiment = "pair"
 thread = "slow[one-cpu]"
 task = "slow[one-cpu]"
 
+[[bound]]
+name = "cpu"
+label = "a tenth of the work, or a hundredth of a core if that is more"
+limits = ["0.1 * requests * work", "0.01"]
+at = "most"
+lever = "requests"
+kept = "at most {high} cores more"
+broken = "at least {low} cores more for {requests} requests, and {limit} would be fine"
+undecided = "between {low} and {high} cores more"
+
 [[output]]
 name = "switching"
-label = "of a core spent stepping"
-panel = "cores"
-formula = "rate * one_switch"
+label = "cores for steps"
+unit = "cores"
+formula = "requests * steps * one_switch"
 
 [[output]]
 name = "extra"
-label = "extra"
-panel = "shares"
+label = "cores more for threads"
+unit = "cores"
 of = "extra"
-formula = "one_switch / work"
-bound = { formula = "0.1", at = "most", objection = "CPU time", label = "a tenth" }
+formula = "requests * steps * one_switch"
+bound = "cpu"
+
+[sentences]
+yes = { say = "Yes: {parts}.", between = ", ", last = ", and " }
+no = { say = "No: {parts}.", between = "; ", last = "; " }
+undecided = { say = "It depends: {parts}.", between = "; ", last = "; " }
+unknown = { say = "Cannot say: {parts}.", between = "; ", last = "; " }
+still = { say = "They would still do up to {parts}.", between = ", ", last = " or " }
+would = { say = "They would do up to {parts}.", between = ", ", last = " and " }
 
 [[case]]
 name = "A service"
-rate = 1000
+requests = 100000
 work = 5
-one_switch = "io"
 
 [[case]]
 name = "Another"
-rate = 1000
-work = 5
-one_switch = "channel"
+requests = 100000
+work = 1000
 "#;
 
 const PUBLISHED: &str = r#"
@@ -175,9 +198,17 @@ impl Fake {
             ),
             // A module that no program uses.
             ("benches-src/chapter/src/aside.rs", ""),
-            ("benches-src/chapter/src/bin/fast.rs", "//! One operation: a fast step.\n"),
-            ("benches-src/chapter/src/bin/slow.rs", "//! One operation: a slow step.\n"),
+            (
+                "benches-src/chapter/src/bin/fast.rs",
+                "//! One operation: a fast step.\n\nfn run(laps: Laps) {\n    for () in laps {}\n}\n",
+            ),
+            (
+                "benches-src/chapter/src/bin/slow.rs",
+                "//! One operation: a slow step.\n\nfn run(laps: Laps) {\n    for () in laps {}\n}\n",
+            ),
             ("benches-src/chapter/plan.toml", plan),
+            ("benches-src/chapter/programs.toml", "[label]\nfast = \"fast\"\nslow = \"slow\"\n"),
+            ("book/src/chapter/programs.md", "<!-- cmdrun tally listing --all chapter -->\n"),
             ("data/published/elsewhere.toml", PUBLISHED),
             ("data/machines/.keep", ""),
             ("book/src/chapter.md", "# Chapter\n"),

@@ -1,13 +1,13 @@
-//! The calculator on a page: worked cases, how each number is computed, and from which inputs.
+//! The calculator on a page: worked cases in a sentence each, and behind them all numbers, formulas and inputs. The page's script puts its form before.
 
 use std::collections::BTreeSet;
 
 use anyhow::Result;
 
-use super::{Line, Printer, QUESTION, plural, shown, unit, worded};
+use super::{Line, Printer, QUESTION, plain_unit, plural};
 use crate::book::unit::Unit;
 use crate::compute::quantity::Missing;
-use crate::print::calculator::{Answer, At, Kept, Output, Value, Who};
+use crate::print::calculator::{Case, Value, Who};
 use crate::print::downloads;
 use crate::print::escape::{html, identifier};
 use crate::print::render;
@@ -16,47 +16,37 @@ use crate::statistics::Estimate;
 
 impl Printer<'_> {
     pub(super) fn page(&self) -> Result<String> {
-        let live = self.live()?;
-        let mut out = "<figure class=\"calculator\" id=\"calculator\" data-chart=\"calculator\" data-explore=\"Set your own numbers\" "
-            .to_owned();
-        out += &format!("data-live=\"{live}\">\n{}", self.states()?);
-        let heads = self.cases.iter().map(|case| {
-            let set = html(&self.signals(case)?.to_string());
-            let (id, name) = (identifier(&case.name), html(&case.name));
-            Ok(format!("<th scope=\"col\" id=\"calculator-{id}\" data-set=\"{set}\">{name}</th>"))
-        });
-        let wide = render::wide("Worked cases");
-        out += &format!(
-            "{wide}<table>\n<caption><span>Worked cases. What describes them is assumed, what is computed \
-             stands on records: {}.</span></caption>\n<thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{}</tr>\n</thead>\n",
-            html(self.view.machine.name()),
-            heads.collect::<Result<String>>()?
-        );
-        out += &format!("<tbody>\n{}</tbody>\n<tbody>\n{}</tbody>\n", self.description_rows()?, self.output_rows()?);
-        out += "</table>\n</div>\n";
-        out += &format!("<figcaption>{}</figcaption>\n</figure>\n", self.rule()?);
-        Ok(out + &self.formulas()? + &self.input_table()? + &self.small_print()?)
+        let cases = self.cases.iter().map(|case| self.case(case)).collect::<Result<String>>()?;
+        Ok(format!(
+            "<div class=\"calculator\" id=\"calculator\">\n{}{}<p>Worked cases: their settings are assumed, their answers are computed.</p>\n<ul class=\"cases\">\n{cases}</ul>\n\
+             <details class=\"numbers\"><summary>All numbers, formulas and inputs</summary>\n{}{}{}</details>\n{}</div>\n",
+            self.states()?,
+            self.script()?,
+            self.case_table()?,
+            self.formula_table()?,
+            self.input_table()?,
+            self.small_print()?
+        ))
     }
 
-    /// What the answer to the question means.
-    fn rule(&self) -> Result<String> {
-        let mut rules = Vec::new();
-        for output in &self.data.outputs {
-            let Some(bound) = &output.bound else { continue };
-            let at = if bound.at == At::Most { "at most" } else { "at least" };
-            rules.push(format!("{} is {at} {}", output.label, bound.label));
-        }
-        Ok(html(&format!(
-            "A thread per connection would do, by this rule, where these hold over their whole intervals: {}. What breaks one is marked; \
-             the live view has a mark at each of these bounds.",
-            rules.join("; ")
-        )))
+    /// A worked case and its answer.
+    fn case(&self, case: &Case) -> Result<String> {
+        let answer = self.numbers.answer(case)?;
+        let (word, reason) = answer.text.split_once(": ").unwrap_or((&answer.text, ""));
+        Ok(format!(
+            "<li id=\"calculator-{}\" class=\"{}\"><strong>{}</strong> <span class=\"legend\">{}</span> <span class=\"said\"><strong>{}</strong>: {}</span></li>\n",
+            identifier(&case.name),
+            answer.state.word(),
+            html(&case.name),
+            html(&self.described(case)),
+            html(word),
+            html(reason)
+        ))
     }
 
     /// The experiments that its inputs are taken from.
     fn experiments(&self) -> BTreeSet<&str> {
-        let options = self.data.inputs.iter().flat_map(|input| &input.options);
-        options.map(|option| option.experiment.as_str()).collect()
+        self.inputs().into_iter().map(|(_, option)| option.experiment.as_str()).collect()
     }
 
     /// What was measured of them, and where.
@@ -69,50 +59,6 @@ impl Printer<'_> {
             );
         }
         Ok(headers)
-    }
-
-    /// The worked cases as CSV: what is assumed of each, what is measured, and what follows, unrounded.
-    fn csv(&self) -> Result<String> {
-        let heads = ["case", "what", "of", "unit", "median", "low", "high", "formula", "missing"];
-        let mut out = downloads::csv_line(heads.into_iter().map(str::to_owned));
-        for case in self.cases {
-            let mut line = |what: &str, of: &str, unit: &str, value: &Value, formula: String| {
-                let words = [case.name.as_str(), what, of, unit].map(str::to_owned);
-                let numbers = downloads::csv_numbers(value.as_ref().ok().copied());
-                let missing = value.as_ref().err().map_or(String::new(), ToString::to_string);
-                out += &downloads::csv_line(words.into_iter().chain(numbers).chain([formula, missing]));
-            };
-            for setting in &self.data.settings {
-                let estimate = Estimate { median: self.data.set(case, setting)?, interval: None, rounds: 0 };
-                line(&setting.label, "assumed", &setting.unit, &Ok(estimate), String::new());
-            }
-            for input in &self.data.inputs {
-                let option = self.data.chosen(case, input)?;
-                for who in [Who::Thread, Who::Task] {
-                    let measured = option.measured(self.view, who)?;
-                    let unit = measured.as_ref().map_or("", |quantity| match quantity.unit {
-                        Unit::Nanoseconds => "ns",
-                        Unit::Bytes => "B",
-                        Unit::Count | Unit::Ratio => "",
-                    });
-                    let value = measured.map(|quantity| quantity.estimate);
-                    let what = format!("{}, {}", input.label, option.label);
-                    line(
-                        &what,
-                        plural(who),
-                        unit,
-                        &value,
-                        format!("{}: {}", option.experiment, option.asked(&self.view.plans, who)?.expression),
-                    );
-                }
-            }
-            for Line { output, values } in self.lines(case)? {
-                for (who, value, _) in &values {
-                    line(&output.label, plural(*who), unit(output.panel), value, self.formula(output)?);
-                }
-            }
-        }
-        Ok(out)
     }
 
     /// What must be known about how fresh the records are, and which are missing.
@@ -131,85 +77,43 @@ impl Printer<'_> {
         Ok(out)
     }
 
-    /// What describes the cases, a row each.
-    fn description_rows(&self) -> Result<String> {
-        let mut out = String::new();
-        for setting in &self.data.settings {
-            let number = |case| Ok(format!("<td>{}</td>", html(&worded(setting, self.data.set(case, setting)?))));
-            out += &row(setting.short(), self.cases.iter().map(number).collect::<Result<String>>()?);
-        }
-        for input in self.data.inputs.iter().filter(|input| input.options.len() > 1) {
-            let word = |case| Ok(format!("<td>{}</td>", html(&self.data.chosen(case, input)?.label)));
-            out += &row(&input.label, self.cases.iter().map(word).collect::<Result<String>>()?);
+    /// The worked cases as CSV: what is assumed of each, what is measured, and what follows, unrounded.
+    fn csv(&self) -> Result<String> {
+        let heads = ["case", "what", "of", "unit", "median", "low", "high", "formula", "missing"];
+        let mut out = downloads::csv_line(heads.into_iter().map(str::to_owned));
+        for case in self.cases {
+            let mut line = |what: &str, of: &str, unit: &str, value: &Value, formula: String| {
+                let words = [case.name.as_str(), what, of, unit].map(str::to_owned);
+                let numbers = downloads::csv_numbers(value.as_ref().ok().copied());
+                let missing = value.as_ref().err().map_or(String::new(), ToString::to_string);
+                out += &downloads::csv_line(words.into_iter().chain(numbers).chain([formula, missing]));
+            };
+            for setting in &self.data.settings {
+                let estimate = Estimate { median: case.values[&setting.name], interval: None, rounds: 0 };
+                line(&setting.label, "assumed", &setting.unit, &Ok(estimate), String::new());
+            }
+            for input in &self.data.inputs {
+                let option = self.data.chosen(case, input)?;
+                for who in [Who::Thread, Who::Task] {
+                    let measured = option.measured(self.view, who)?;
+                    let unit = measured.as_ref().map_or("", |quantity| match quantity.unit {
+                        Unit::Nanoseconds => "ns",
+                        Unit::Bytes => "B",
+                        Unit::Count | Unit::Ratio => "",
+                    });
+                    let what = format!("{}, {}", input.label, option.label);
+                    let asked = option.asked(&self.view.plans, who)?;
+                    let formula = format!("{}: {}", option.experiment, asked.expression);
+                    line(&what, plural(who), unit, &measured.map(|quantity| quantity.estimate), formula);
+                }
+            }
+            for Line { output, values } in self.lines(case)? {
+                for (who, value) in &values {
+                    line(&output.label, plural(*who), plain_unit(output.unit), value, self.formula(output)?);
+                }
+            }
         }
         Ok(out)
-    }
-
-    /// What is computed for them: a row for threads and one for tasks, or one for what threads take beyond tasks.
-    fn output_rows(&self) -> Result<String> {
-        let cases: Vec<Vec<Line>> = self.cases.iter().map(|case| self.lines(case)).collect::<Result<_>>()?;
-        let mut out = String::new();
-        for (index, output) in self.data.outputs.iter().enumerate() {
-            for (nth, who) in output.whose().iter().enumerate() {
-                let cells: String = cases.iter().map(|lines| cell(output, &lines[index].values[nth])).collect();
-                let label = html(&output.label);
-                out += &match (who, nth) {
-                    (Who::Extra, _) => row(&output.label, cells),
-                    (_, 0) => format!(
-                        "<tr><th scope=\"rowgroup\" rowspan=\"2\">{label}</th><th scope=\"row\">{}</th>{cells}</tr>\n",
-                        plural(*who)
-                    ),
-                    _ => format!("<tr class=\"second\"><th scope=\"row\">{}</th>{cells}</tr>\n", plural(*who)),
-                };
-            }
-        }
-        let answer = |case| {
-            let answer = self.data.answer(self.view, case)?;
-            Ok(format!("<td data-answer=\"{}\"><strong>{}</strong></td>", rank(&answer), html(&answer.words())))
-        };
-        Ok(out + &row(QUESTION, self.cases.iter().map(answer).collect::<Result<String>>()?))
-    }
-
-    fn formulas(&self) -> Result<String> {
-        let mut out = render::wide("Formulas")
-            + "<table class=\"formulas\">\n<caption><span>How each is computed. An interval is \
-                       the input’s, taken through the formula.</span></caption>\n<thead>\n<tr><th scope=\"col\">what</th>\
-                       <th scope=\"col\">formula</th></tr>\n</thead>\n<tbody>\n";
-        for output in &self.data.outputs {
-            out += &format!(
-                "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-                html(&output.label),
-                html(&self.formula(output)?)
-            );
-        }
-        Ok(out + "</tbody>\n</table>\n</div>\n")
-    }
-
-    fn input_table(&self) -> Result<String> {
-        let mut out = render::wide("Inputs")
-            + "<table class=\"inputs\">\n<caption><span>What is taken from records. A number leads \
-                       to its table.</span></caption>\n<thead>\n<tr><th scope=\"col\">input</th><th scope=\"col\">thread</th>\
-                       <th scope=\"col\">task</th><th scope=\"col\">what it is</th></tr>\n</thead>\n<tbody>\n";
-        for input in &self.data.inputs {
-            for option in &input.options {
-                let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
-                let context = render::context(self.view, plan, experiment)?;
-                let number = |who| -> Result<String> {
-                    let asked = option.asked(&self.view.plans, who)?;
-                    render::inline(self.view, &asked, &self.view.evaluate(&asked)?)
-                };
-                out += &format!(
-                    "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span class=\"legend\">{}</span></td></tr>\n",
-                    html(&input.label),
-                    html(&option.label),
-                    number(Who::Thread)?,
-                    number(Who::Task)?,
-                    html(&option.note),
-                    html(&context)
-                );
-            }
-        }
-        Ok(out + "</tbody>\n</table>\n</div>\n")
     }
 
     /// Where its numbers come from, the bare numbers, how to compute them again, how to cite them. The raw records stand under the tables
@@ -234,44 +138,8 @@ impl Printer<'_> {
                 "Tasks beside threads, calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}, effort {effort}; computed from the \
                  experiments {names}, revisions {revisions}."
             );
-            downloads::citation(&text, &self.data.chapter, "calculator")
+            downloads::citation(self.view, &self.data.chapter, "calculator", &text)
         });
         Ok(downloads::small_letters(&parts, &citation.unwrap_or_default()))
-    }
-}
-
-/// A row of the table of cases.
-fn row(label: &str, cells: String) -> String {
-    format!("<tr><th scope=\"row\" colspan=\"2\">{}</th>{cells}</tr>\n", html(label))
-}
-
-fn cell(output: &Output, (who, value, kept): &(Who, Value, Option<Kept>)) -> String {
-    let (marked, said) = match kept {
-        Some(Kept::Broken) => (" class=\"broken\"", "<span class=\"unseen\"> beyond its bound</span>"),
-        _ => ("", ""),
-    };
-    match value {
-        Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
-        Ok(estimate) => {
-            let shown = shown(output.panel, estimate);
-            format!(
-                "<td{marked}><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data>{said}{}</td>",
-                estimate.median,
-                output.name,
-                who.word(),
-                html(&shown.value),
-                render::beside_in_table(&shown)
-            )
-        }
-    }
-}
-
-/// How the live view says the same answer: the worst of its rows.
-fn rank(answer: &Answer) -> u8 {
-    match answer {
-        Answer::Yes => 0,
-        Answer::Undecided(_) => 1,
-        Answer::Unknown(_) => 2,
-        Answer::No(_) => 3,
     }
 }

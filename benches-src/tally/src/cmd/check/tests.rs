@@ -1,6 +1,6 @@
 //! Known answers.
 
-use super::*;
+use super::pages::typed;
 
 #[test]
 fn figures_are_found_where_they_are_neither_quoted_nor_settings() {

@@ -147,7 +147,7 @@ fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
         }
     }
     if bodies.is_empty() {
-        return Ok("<p>There is no verdict in which machines differ.</p>\n".to_owned() + &agreed(rows));
+        return Ok("<p>There is no verdict in which machines differ.</p>\n".to_owned() + &agreed(view, rows));
     }
     let heads: String = views.iter().map(|of| format!("<th scope=\"col\">{}</th>", machine_link(view, of))).collect();
     let wide = render::wide("Claims on which machines differ");
@@ -158,7 +158,7 @@ fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
          verdict on each machine, and the number of each part of the claim. <em>Older</em> stands where something beneath the programs has changed since they were measured; \
          <em>stale</em> where the programs or the plan have, and such a verdict is not compared. But for the factors by which all intervals are widened, nothing is computed from numbers of two \
          machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr></thead>\n{bodies}</table>\n</div>\n{}",
-        agreed(rows)
+        agreed(view, rows)
     ))
 }
 
@@ -168,7 +168,7 @@ fn body(view: &View, heading: &str, rows: &[&Row]) -> Result<String> {
     for row in rows {
         let publication = view.published.publication(&row.claim.source)?;
         let cells: String = row.on.iter().map(cell).collect();
-        let (claim, sentence) = (claim_link(row.chapter, row.claim), sentence(row.claim, publication));
+        let (claim, sentence) = (claim_link(view, row.chapter, row.claim), sentence(row.claim, publication));
         let parts: String =
             row.on[0].agrees.iter().map(|part| format!("<br><span class=\"legend\">{}</span>", html(part))).collect();
         out += &format!("<tr><th scope=\"row\">{claim}</th><td>{sentence}{parts}</td>{cells}</tr>\n");
@@ -189,7 +189,7 @@ fn cell(on: &OnMachine) -> String {
 }
 
 /// The other claims, by what there is to say of them.
-fn agreed(rows: &[Row]) -> String {
+fn agreed(view: &View, rows: &[Row]) -> String {
     let mut groups: BTreeMap<(u8, Verdict), Vec<String>> = BTreeMap::new();
     for row in rows {
         let group = match row.agreement {
@@ -198,7 +198,7 @@ fn agreed(rows: &[Row]) -> String {
             Agreement::One(verdict) => (1, verdict),
             Agreement::Nobody => (2, Verdict::NotMeasured),
         };
-        groups.entry(group).or_default().push(claim_link(row.chapter, row.claim));
+        groups.entry(group).or_default().push(claim_link(view, row.chapter, row.claim));
     }
     if groups.is_empty() {
         return String::new();

@@ -1,230 +1,218 @@
-//! What follows from a calculator's formulas: each output of a case, whether it keeps to its bound, and the answer.
+//! Would a thread per connection do? The answer in one sentence, and what would change it in another.
 
-use std::fs;
+use anyhow::{Context, Result};
 
-use anyhow::{Context, Result, bail, ensure};
+use super::numbers::Numbers;
+use super::words::{self, Sentence, Toward};
+use super::{At, Bound, Case, Input, Output, Setting, Value};
 
-use super::*;
+/// How threads stand to their bounds: the worst of these is the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// The whole interval keeps to the bound.
+    Yes,
+    /// The bound lies within the interval.
+    Undecided,
+    /// There is no number, or no interval.
+    Unknown,
+    /// The whole interval lies beyond the bound.
+    No,
+}
 
-impl Calculator {
-    /// The calculator of the chapter that has one.
-    pub fn load(project: &Project) -> Result<Self> {
-        let path = project.calculator()?.context("no chapter has a calculator.toml")?;
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let data: Self = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
-        let folder = path.parent().and_then(Path::file_name).context("a calculator lies in its chapter's folder")?;
-        Ok(Self { chapter: folder.to_string_lossy().into_owned(), ..data })
-    }
-
-    /// Everything that is wrong with it, each in a sentence.
-    pub fn wrong(&self, view: &View) -> Vec<String> {
-        let options = self.inputs.iter().flat_map(|input| input.options.iter().map(move |option| (input, option)));
-        let options = options.filter_map(|(input, option)| {
-            let error = option_is_answered(view, option).err()?;
-            Some(format!("input {}, option {}: {error:#}", input.name, option.name))
-        });
-        let sizes = self.settings.iter().filter_map(|setting| Some(format!("{:#}", setting.size().err()?)));
-        let outputs = self.outputs.iter().filter_map(|output| {
-            let error = self.output_is_sound(output).err()?;
-            Some(format!("output {}: {error:#}", output.name))
-        });
-        let cases = self.cases.iter().filter_map(|case| {
-            let error = self.case_is_sound(case).err()?;
-            Some(format!("case {:?}: {error:#}", case.name))
-        });
-        let none = self.cases.is_empty().then(|| "it has no case".to_owned());
-        options.chain(sizes).chain(outputs).chain(cases).chain(none).collect()
-    }
-
-    pub(super) fn output_is_sound(&self, output: &Output) -> Result<()> {
-        let (input, expression) = (self.input_of(output)?, output.expression()?);
-        // Else the ends of an interval would change places on their way through it.
-        for case in &self.cases {
-            let at = |value| self.number(case, &expression, Some((&input.name, value)));
-            ensure!(at(1.0)? < at(2.0)?, "{:?} does not grow with {}", output.formula, input.name);
+impl State {
+    /// A word for scripts and colours.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Yes => "yes",
+            State::Undecided => "undecided",
+            State::Unknown => "unknown",
+            State::No => "no",
         }
-        let Some(bound) = &output.bound else { return Ok(()) };
-        let formula = Expression::parse(&bound.formula)?;
-        let is_set = |name: &str| self.settings.iter().any(|setting| setting.name == name);
-        match formula.leaves().iter().find(|leaf| !is_set(&leaf.name)) {
-            Some(leaf) => bail!("its bound is of settings alone, and {leaf} is none"),
-            None => Ok(()),
-        }
-    }
-
-    pub(super) fn case_is_sound(&self, case: &Case) -> Result<()> {
-        for setting in &self.settings {
-            let value = self.set(case, setting)?;
-            let near = |step: &f64| (step / value - 1.0).abs() < 1e-9;
-            ensure!(setting.steps().iter().any(near), "the slider of {} has no step at {value}", setting.name);
-        }
-        for input in &self.inputs {
-            self.chosen(case, input)?;
-        }
-        let is_known = |name: &str| {
-            self.settings.iter().any(|setting| setting.name == name)
-                || self.inputs.iter().any(|input| input.name == name && input.options.len() > 1)
-        };
-        match case.values.keys().find(|name| !is_known(name)) {
-            Some(unknown) => bail!("there is nothing to set that is called {unknown}"),
-            None => Ok(()),
-        }
-    }
-
-    /// The one input of an output's formula.
-    pub fn input_of(&self, output: &Output) -> Result<&Input> {
-        let expression = output.expression()?;
-        let mut found = Vec::new();
-        for leaf in expression.leaves() {
-            let is_plain = leaf.conditions.is_empty() && leaf.measure == "elapsed";
-            let input = self.inputs.iter().find(|input| input.name == leaf.name);
-            let is_set = self.settings.iter().any(|setting| setting.name == leaf.name);
-            ensure!(is_plain && (input.is_some() || is_set), "unknown name {leaf} in {:?}", output.formula);
-            found.extend(input);
-        }
-        match found[..] {
-            [one] => Ok(one),
-            _ => bail!("{:?} has {} inputs in it; it must have one, once", output.formula, found.len()),
-        }
-    }
-
-    /// A case's number of a setting, in the setting's unit.
-    pub fn set(&self, case: &Case, setting: &Setting) -> Result<f64> {
-        let value = case.values.get(&setting.name).with_context(|| format!("{} is not set", setting.name))?;
-        let number = value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64));
-        let number = number.with_context(|| format!("{} is no number: {value}", setting.name))?;
-        ensure!(number.is_finite() && number > 0.0, "{} must be above 0, and is {number}", setting.name);
-        Ok(number)
-    }
-
-    /// What an input stands for in a case.
-    pub fn chosen<'a>(&self, case: &Case, input: &'a Input) -> Result<&'a Choice> {
-        if let [only] = &input.options[..] {
-            return Ok(only);
-        }
-        let word = case.values.get(&input.name).and_then(toml::Value::as_str).unwrap_or_default();
-        input.options.iter().find(|option| option.name == word).with_context(|| {
-            let known: Vec<&str> = input.options.iter().map(|option| option.name.as_str()).collect();
-            format!("{} cannot be {word:?}; there are: {}", input.name, known.join(", "))
-        })
-    }
-
-    /// An output's number in a case.
-    pub fn compute(&self, view: &View, case: &Case, output: &Output, who: Who) -> Result<Value> {
-        let input = self.input_of(output)?;
-        match self.chosen(case, input)?.value(view, who)? {
-            Err(missing) => Ok(Err(missing)),
-            Ok(estimate) => Ok(Ok(self.apply(case, &output.expression()?, &input.name, estimate)?)),
-        }
-    }
-
-    /// A formula on an estimate of its input.
-    pub(super) fn apply(&self, case: &Case, formula: &Expression, input: &str, estimate: Estimate) -> Result<Estimate> {
-        let at = |value: f64| self.number(case, formula, Some((input, value)));
-        let interval = match estimate.interval {
-            Some((low, high)) => Some((at(low)?, at(high)?)),
-            None => None,
-        };
-        Ok(Estimate { median: at(estimate.median)?, interval, rounds: estimate.rounds })
-    }
-
-    /// A formula's number, where the input is this.
-    fn number(&self, case: &Case, formula: &Expression, input: Option<(&str, f64)>) -> Result<f64> {
-        Ok(match formula {
-            Expression::Number(number) => *number,
-            Expression::Leaf(leaf) => match input {
-                Some((name, value)) if leaf.name == name => value,
-                _ => {
-                    let setting = self.settings.iter().find(|setting| setting.name == leaf.name);
-                    let setting = setting.with_context(|| format!("unknown name {leaf}"))?;
-                    self.set(case, setting)? * setting.size()?
-                }
-            },
-            Expression::Binary(a, operator, b) => {
-                operator.apply(self.number(case, a, input)?, self.number(case, b, input)?)
-            }
-            Expression::In(_, formula) => self.number(case, formula, input)?,
-        })
-    }
-
-    /// Whether a number keeps to its output's bound; nothing where it has none.
-    pub fn keeps(&self, case: &Case, output: &Output, value: &Estimate) -> Result<Option<Kept>> {
-        let Some(bound) = &output.bound else { return Ok(None) };
-        let limit = self.number(case, &Expression::parse(&bound.formula)?, None)?;
-        let Some((low, high)) = value.interval else { return Ok(Some(Kept::Undecided)) };
-        Ok(Some(match bound.at {
-            At::Most if high <= limit => Kept::Kept,
-            At::Most if low > limit => Kept::Broken,
-            At::Least if low >= limit => Kept::Kept,
-            At::Least if high < limit => Kept::Broken,
-            _ => Kept::Undecided,
-        }))
-    }
-
-    /// Whether a thread per connection would do.
-    pub fn answer(&self, view: &View, case: &Case) -> Result<Answer> {
-        let (mut broken, mut undecided, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
-        for output in &self.outputs {
-            let Some(bound) = &output.bound else { continue };
-            let objection = bound.objection.clone();
-            // The first is the thread's, or what it takes beyond a task.
-            match self.compute(view, case, output, output.whose()[0])? {
-                Err(missing) => unknown.push(format!("{objection} ({})", missing.word)),
-                Ok(value) => match self.keeps(case, output, &value)? {
-                    Some(Kept::Broken) => broken.push(objection),
-                    Some(Kept::Undecided) => undecided.push(objection),
-                    Some(Kept::Kept) | None => {}
-                },
-            }
-        }
-        Ok(match (broken.is_empty(), unknown.is_empty(), undecided.is_empty()) {
-            (false, _, _) => Answer::No(broken),
-            (_, false, _) => Answer::Unknown(unknown),
-            (_, _, false) => Answer::Undecided(undecided),
-            _ => Answer::Yes,
-        })
-    }
-
-    /// A formula in a reader's words.
-    pub fn spoken(&self, formula: &str) -> Result<String> {
-        Ok(self.speak(&Expression::parse(formula)?))
-    }
-
-    fn speak(&self, formula: &Expression) -> String {
-        match formula {
-            Expression::Number(number) => number.to_string(),
-            Expression::Leaf(leaf) => {
-                let setting = self.settings.iter().find(|setting| setting.name == leaf.name);
-                let input = self.inputs.iter().find(|input| input.name == leaf.name);
-                let label = setting.map(Setting::short).or(input.map(|input| input.label.as_str()));
-                label.unwrap_or(&leaf.name).to_owned()
-            }
-            Expression::Binary(a, operator, b) => {
-                let (sign, left, right) = match operator {
-                    Operator::Plus => ('+', 0, 0),
-                    Operator::Minus => ('−', 0, 1),
-                    Operator::Times => ('×', 1, 1),
-                    Operator::Over => ('/', 1, 2),
-                };
-                format!("{} {sign} {}", self.bracketed(a, left), self.bracketed(b, right))
-            }
-            Expression::In(_, formula) => self.speak(formula),
-        }
-    }
-
-    /// In brackets, where it binds less than its place asks for: sums 0, products 1, all else 2.
-    fn bracketed(&self, formula: &Expression, place: u8) -> String {
-        let binds = match formula {
-            Expression::Binary(_, Operator::Plus | Operator::Minus, _) => 0,
-            Expression::Binary(..) => 1,
-            Expression::In(_, formula) => return self.bracketed(formula, place),
-            _ => 2,
-        };
-        let text = self.speak(formula);
-        if binds < place { format!("({text})") } else { text }
     }
 }
 
-fn option_is_answered(view: &View, option: &Choice) -> Result<()> {
-    option.asked(&view.plans, Who::Extra).map(drop)
+/// An answer.
+pub struct Answer {
+    /// In a word.
+    pub state: State,
+    /// In a sentence or two.
+    pub text: String,
+}
+
+/// How an output stands to its bound.
+struct Standing<'a> {
+    bound: &'a Bound,
+    state: State,
+    /// How bad it is among others with the same bound and state.
+    weight: f64,
+    phrase: String,
+}
+
+impl Numbers<'_> {
+    /// Whether a thread per connection would do.
+    pub fn answer(&self, case: &Case) -> Result<Answer> {
+        let standings = self.standings(case)?;
+        let state = worst(&standings);
+        let sentences = &self.data.sentences;
+        let (sentence, change) = match state {
+            State::Yes => (&sentences.yes, self.still(case)?),
+            State::Undecided => (&sentences.undecided, self.would(case)?),
+            State::Unknown => (&sentences.unknown, Vec::new()),
+            State::No => (&sentences.no, self.would(case)?),
+        };
+        let changes = if state == State::Yes { &sentences.still } else { &sentences.would };
+        Ok(Answer { state, text: sentence.with(&said(&standings, state)) + &after(changes, &change) })
+    }
+
+    fn standings(&self, case: &Case) -> Result<Vec<Standing<'_>>> {
+        let mut standings = Vec::new();
+        for output in &self.data.outputs {
+            if let Some(bound) = self.data.bound_of(output)? {
+                standings.push(self.standing(case, output, bound)?);
+            }
+        }
+        Ok(standings)
+    }
+
+    fn standing<'a>(&self, case: &Case, output: &Output, bound: &'a Bound) -> Result<Standing<'a>> {
+        let of = |state, weight, phrase| Ok(Standing { bound, state, weight, phrase });
+        // The first is the thread's, or what it takes beyond a task.
+        let value = self.compute(case, output, output.whose()[0])?;
+        if let Some(phrase) = unknown(self.data.input_of(output)?, &value) {
+            return of(State::Unknown, 0.0, phrase);
+        }
+        let (low, high) = value.ok().and_then(|value| value.interval).expect("what has neither is unknown");
+        let limit = self.limit(case, bound)?;
+        let (state, phrase) = match bound.at {
+            At::Most if high <= 0.0 => (State::Yes, bound.kept_below_0.as_ref().unwrap_or(&bound.kept)),
+            At::Most if high <= limit => (State::Yes, &bound.kept),
+            At::Most if low > limit => (State::No, &bound.broken),
+            At::Least if low >= limit => (State::Yes, &bound.kept),
+            At::Least if high < limit => (State::No, &bound.broken),
+            _ => (State::Undecided, &bound.undecided),
+        };
+        let filled = ends([("low", low), ("high", high), ("limit", limit)], output, self.filled(case, phrase));
+        of(state, if state == State::No { low } else { high }, filled)
+    }
+
+    /// What a bound is in a case: the largest of its limits.
+    fn limit(&self, case: &Case, bound: &Bound) -> Result<f64> {
+        let limits = bound.limits.iter().map(|limit| self.data.number(case, &limit.expression, None));
+        let limits: Vec<f64> = limits.collect::<Result<_>>()?;
+        limits.into_iter().reduce(f64::max).with_context(|| format!("bound {} has no limit", bound.name))
+    }
+
+    /// A phrase with a case's numbers in it.
+    fn filled(&self, case: &Case, phrase: &str) -> String {
+        case.values.iter().fold(phrase.to_owned(), |phrase, (name, number)| {
+            phrase.replace(&format!("{{{name}}}"), &words::plain(*number))
+        })
+    }
+
+    /// Up to what of each lever, the others being as they are, threads would still do.
+    fn still(&self, case: &Case) -> Result<Vec<String>> {
+        let mut parts = Vec::new();
+        for setting in self.levers() {
+            let own = case.values[&setting.name];
+            let holds = |value| Ok(worst(&self.standings(&case.with(&setting.name, value))?) == State::Yes);
+            match most(own, setting.most, holds)? {
+                Some(value) if value < setting.most => {
+                    parts.push(lever(setting, words::rounded(value, Toward::Below).max(own)));
+                }
+                _ => {}
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Up to what of the levers together threads would do; nothing where no number of them helps.
+    fn would(&self, case: &Case) -> Result<Vec<String>> {
+        let (mut case, mut parts) = (case.clone(), Vec::new());
+        for setting in self.levers() {
+            let is_kept = |case: &Case| {
+                let standings = self.standings(case)?;
+                Ok(standings.iter().all(|own| own.bound.lever != setting.name || own.state == State::Yes))
+            };
+            if is_kept(&case)? {
+                continue;
+            }
+            let holds = |value| is_kept(&case.with(&setting.name, value));
+            let Some(value) = most(setting.least, case.values[&setting.name], holds)? else { return Ok(Vec::new()) };
+            let value = words::rounded(value, Toward::Below).max(setting.least);
+            parts.push(lever(setting, value));
+            case = case.with(&setting.name, value);
+        }
+        Ok(parts)
+    }
+
+    /// The settings that would change an answer.
+    fn levers(&self) -> impl Iterator<Item = &Setting> {
+        let is_lever = |setting: &&Setting| self.data.bounds.iter().any(|bound| bound.lever == setting.name);
+        self.data.settings.iter().filter(is_lever)
+    }
+}
+
+fn lever(setting: &Setting, value: f64) -> String {
+    format!("{} {}", words::plain(value), setting.label)
+}
+
+fn worst(standings: &[Standing]) -> State {
+    standings.iter().map(|standing| standing.state).max().unwrap_or(State::Yes)
+}
+
+/// The phrases that decide: of several with the same bound, that of the worst.
+fn said(standings: &[Standing], state: State) -> Vec<String> {
+    let mut said: Vec<&Standing> = Vec::new();
+    for standing in standings.iter().filter(|standing| standing.state == state) {
+        match said.iter_mut().find(|own| own.bound.name == standing.bound.name) {
+            Some(own) if own.weight < standing.weight => *own = standing,
+            Some(_) => {}
+            None => said.push(standing),
+        }
+    }
+    said.into_iter().map(|standing| standing.phrase.clone()).collect()
+}
+
+/// The sentence after another, if it has parts.
+fn after(sentence: &Sentence, parts: &[String]) -> String {
+    if parts.is_empty() { String::new() } else { format!(" {}", sentence.with(parts)) }
+}
+
+/// Why an input decides nothing, if it does not.
+pub fn unknown(input: &Input, value: &Value) -> Option<String> {
+    let label = &input.label;
+    match value {
+        Err(missing) => Some(format!("{label} has no number here ({missing})")),
+        Ok(estimate) if estimate.interval.is_none() => {
+            Some(format!("{label} was measured in {} rounds, and these are too few for an interval", estimate.rounds))
+        }
+        Ok(_) => None,
+    }
+}
+
+/// A phrase with the ends of an interval in it, each rounded away from the middle, and the bound, which is not made larger than it is.
+fn ends(numbers: [(&str, f64); 3], output: &Output, phrase: String) -> String {
+    numbers.into_iter().fold(phrase, |phrase, (name, number)| {
+        let toward = if name == "high" { Toward::Above } else { Toward::Below };
+        phrase.replace(&format!("{{{name}}}"), &words::end(output.unit, number, toward))
+    })
+}
+
+/// The largest number in a range up to which something holds; nothing where it does not hold at its beginning. Halving by the geometric mean finds
+/// small numbers as exactly as large ones, and roots are the same in every language.
+fn most(least: f64, most: f64, holds: impl Fn(f64) -> Result<bool>) -> Result<Option<f64>> {
+    const HALVINGS: usize = 60;
+    let (mut low, mut high) = (least, most);
+    if !holds(low)? || holds(high)? {
+        return Ok(if holds(low)? { Some(high) } else { None });
+    }
+    for _ in 0..HALVINGS {
+        let middle = (low * high).sqrt();
+        if holds(middle)? {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(Some(low))
 }

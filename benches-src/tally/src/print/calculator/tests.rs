@@ -1,20 +1,26 @@
 //! Known answers.
 
+use super::answers::State;
+use super::numbers::Numbers;
+use super::words::{Toward, end, rounded};
 use super::*;
 
 const DATA: &str = r#"
     [[setting]]
     name = "rate"
-    label = "requests per second"
-    unit = ""
+    label = "requests a second"
     least = 1
     most = 1000
     [[setting]]
     name = "wait"
-    label = "a wait, of the others"
-    unit = "ms"
+    label = "ms of waiting"
+    size = 1e-3
     least = 0.1
     most = 100
+    [[derived]]
+    name = "hops"
+    label = "hops"
+    formula = "1 + 1"
     [[input]]
     name = "hop"
     label = "one hop"
@@ -25,12 +31,28 @@ const DATA: &str = r#"
     experiment = "pair"
     thread = "slow[free]"
     task = "fast[free]"
+    [[bound]]
+    name = "way"
+    label = "a tenth of what comes in a second"
+    limits = ["rate / 10", "1"]
+    at = "most"
+    lever = "wait"
+    kept = "{high} under way"
+    broken = "{low} under way of {rate}, and {limit} would be fine"
+    undecided = "{low} to {high} under way"
     [[output]]
     name = "under_way"
     label = "under way"
-    panel = "number"
-    formula = "rate * (wait + 2 * hop)"
-    bound = { formula = "rate / 10", at = "most", objection = "their number", label = "a tenth of what comes in a second" }
+    unit = "cores"
+    formula = "rate * (wait + hops * hop)"
+    bound = "way"
+    [sentences]
+    yes = { say = "Yes: {parts}.", between = ", ", last = ", and " }
+    no = { say = "No: {parts}.", between = "; ", last = "; " }
+    undecided = { say = "It depends: {parts}.", between = "; ", last = "; " }
+    unknown = { say = "Cannot say: {parts}.", between = "; ", last = "; " }
+    still = { say = "Still up to {parts}.", between = ", ", last = " or " }
+    would = { say = "Up to {parts}.", between = ", ", last = " and " }
     [[case]]
     name = "A service"
     rate = 100
@@ -45,85 +67,124 @@ fn estimate(median: f64, low: f64, high: f64) -> Estimate {
     Estimate { median, interval: Some((low, high)), rounds: 20 }
 }
 
-fn apply(data: &Calculator, estimate: Estimate) -> Estimate {
-    let output = &data.outputs[0];
-    data.apply(&data.cases[0], &output.expression().unwrap(), "hop", estimate).unwrap()
+/// The answer where a thread's hop is this.
+fn answer(case: &Case, hop: Value) -> (State, String) {
+    let data = data();
+    let answer = Numbers::of(&data, BTreeMap::from([(("hop", "only", Who::Thread), hop)])).answer(case).unwrap();
+    (answer.state, answer.text)
 }
 
 #[test]
 fn littles_law_and_the_interval_goes_through_the_formula() {
-    let under_way = apply(&data(), estimate(5e-3, 4e-3, 7e-3));
+    let data = data();
+    let apply = |estimate| data.apply(&data.cases[0], &data.outputs[0], "hop", &estimate).unwrap();
+    let under_way = apply(estimate(5e-3, 4e-3, 7e-3));
     // A hundred a second, each there for 20 ms and two hops of 5 ms.
     assert!((under_way.median - 3.0).abs() < 1e-12);
     let (low, high) = under_way.interval.unwrap();
     assert!((low - 2.8).abs() < 1e-12 && (high - 3.4).abs() < 1e-12, "{low} {high}");
-    let without = apply(&data(), Estimate { interval: None, ..estimate(5e-3, 0.0, 0.0) });
+    let without = apply(Estimate { interval: None, ..estimate(5e-3, 0.0, 0.0) });
     assert_eq!(without.interval, None);
 }
 
 #[test]
-fn a_bound_is_kept_or_broken_by_the_whole_interval() {
-    let data = data();
-    let keeps = |low, high| data.keeps(&data.cases[0], &data.outputs[0], &estimate(9.0, low, high)).unwrap().unwrap();
-    assert_eq!(keeps(8.0, 10.0), Kept::Kept);
-    assert_eq!(keeps(8.0, 10.1), Kept::Undecided);
-    assert_eq!(keeps(10.1, 11.0), Kept::Broken);
-    let alone = Estimate { interval: None, ..estimate(9.0, 0.0, 0.0) };
-    assert_eq!(data.keeps(&data.cases[0], &data.outputs[0], &alone).unwrap(), Some(Kept::Undecided));
+fn the_end_of_an_interval_decides_and_where_both_are_needed_both_are_said() {
+    let case = &data().cases[0];
+    let of = |low, high| answer(case, Ok(estimate(low, low, high)));
+    // Ten may be under way, which 40 ms a hop add up to.
+    let (state, text) = of(-1e-3, 5e-3);
+    assert_eq!((state, text.as_str()), (State::Yes, "Yes: 3 under way. Still up to 90 ms of waiting."));
+    let (state, text) = of(30e-3, 50e-3);
+    assert_eq!((state, text.as_str()), (State::Undecided, "It depends: 8 to 12 under way."), "no wait makes up for it");
+    let (state, text) = of(45e-3, 48e-3);
+    assert_eq!(
+        (state, text.as_str()),
+        (State::No, "No: 11 under way of 100, and 10 would be fine. Up to 4 ms of waiting.")
+    );
 }
 
 #[test]
-fn formulas_are_read_aloud_with_their_brackets() {
-    let spoken = |formula: &str| data().spoken(formula).unwrap();
-    assert_eq!(spoken("rate * (wait + 2 * hop)"), "requests per second × (a wait + 2 × one hop)");
-    assert_eq!(spoken("rate / (hop * 2) - (wait - 1)"), "requests per second / (one hop × 2) − (a wait − 1)");
+fn what_is_missing_is_said_with_its_cure() {
+    let case = &data().cases[0];
+    let missing = Missing::new("not measured", "run: cargo tally measure pair");
+    let (state, text) = answer(case, Err(missing));
+    let wanted = "Cannot say: one hop has no number here (not measured: run: cargo tally measure pair).";
+    assert_eq!((state, text.as_str()), (State::Unknown, wanted));
+    let (state, text) = answer(case, Ok(Estimate { interval: None, rounds: 3, ..estimate(5e-3, 0.0, 0.0) }));
+    assert_eq!(state, State::Unknown);
+    assert!(text.contains("one hop was measured in 3 rounds"), "{text}");
 }
 
 #[test]
-fn a_formula_has_one_input_once() {
+fn the_first_option_that_the_settings_keep_to_is_taken() {
+    let two = DATA.replace("name = \"only\"", "name = \"short\"\nup_to = { wait = 10 }");
+    let other =
+        "[[input.option]]\nname = \"long\"\nlabel = \"\"\nnote = \"\"\nexperiment = \"\"\nthread = \"\"\ntask = \"\"\n";
+    let data: Calculator = toml::from_str(&two.replace("[[bound]]", &format!("{other}[[bound]]"))).unwrap();
+    let chosen = |case: &Case| data.chosen(case, &data.inputs[0]).unwrap().name.clone();
+    let case = &data.cases[0];
+    assert_eq!((chosen(case), chosen(&case.with("wait", 10.0))), ("long".to_owned(), "short".to_owned()));
+    let asked = Case { asked: BTreeMap::from([("hop".to_owned(), "short".to_owned())]), ..case.clone() };
+    assert_eq!(chosen(&asked), "short");
+}
+
+#[test]
+fn numbers_are_rounded_to_the_side_on_which_a_sentence_stays_true() {
+    for (value, below, above) in [
+        (0.01441, 0.014, 0.015),
+        (0.000_01, 0.0, 0.001),
+        (16_367.0, 16_000.0, 17_000.0),
+        (20_000.0 * (1.0 - 1e-12), 20_000.0, 20_000.0),
+        (99.7, 99.0, 100.0),
+        (-0.0123, -0.013, -0.012),
+        (0.0, 0.0, 0.0),
+    ] {
+        assert_eq!((rounded(value, Toward::Below), rounded(value, Toward::Above)), (below, above), "{value}");
+    }
+    assert_eq!(end(Unit::Gibibytes, 1.5 * 1_073_741_824.0, Toward::Above), "1.5");
+    assert_eq!(end(Unit::Number, 16_366.5, Toward::Below), "16,366");
+    assert_eq!(end(Unit::Cores, -0.000_01, Toward::Above), "0");
+    assert_eq!(end(Unit::Cores, -0.0123, Toward::Below), "−0.013");
+}
+
+#[test]
+fn formulas_are_read_aloud_with_their_brackets_and_handed_on_as_trees() {
+    let formula = |text: &str| Formula::try_from(text.to_owned()).unwrap();
+    let spoken = |text: &str| data().spoken(&formula(text));
+    assert_eq!(spoken("rate * (wait + 2 * hop)"), "requests a second × (ms of waiting + 2 × one hop)");
+    assert_eq!(spoken("rate / (hop * 2) - (wait - 1)"), "requests a second / (one hop × 2) − (ms of waiting − 1)");
+    let tree = serde_json::to_string(&formula("rate * (wait + 2 * hop)")).unwrap();
+    assert_eq!(tree, r#"["*","rate",["+","wait",["*",2.0,"hop"]]]"#);
+}
+
+#[test]
+fn a_formula_has_one_input_once_and_grows_with_it() {
     let mut data = data();
+    assert!(data.output_is_sound(&data.outputs[0]).is_ok());
     for (formula, wanted) in [
         ("rate * hop * hop", "has 2 inputs"),
         ("rate * wait", "has 0 inputs"),
         ("rate * skip", "unknown name skip"),
         ("rate * hop[free]", "unknown name hop[free]"),
+        ("rate / hop", "does not grow with hop"),
+        ("rate * (1 - hop)", "does not grow with hop"),
     ] {
-        data.outputs[0].formula = formula.to_owned();
-        let error = format!("{:#}", data.input_of(&data.outputs[0]).unwrap_err());
-        assert!(error.contains(wanted), "{formula}: {error}");
-    }
-}
-
-#[test]
-fn a_formula_grows_with_its_input_and_its_bound_is_of_settings() {
-    let mut data = data();
-    assert!(data.output_is_sound(&data.outputs[0]).is_ok());
-    for (formula, bound, wanted) in [
-        ("rate / hop", "rate", "does not grow with hop"),
-        ("rate * (1 - hop)", "rate", "does not grow with hop"),
-        ("rate * hop", "rate * hop", "of settings alone"),
-    ] {
-        data.outputs[0].formula = formula.to_owned();
-        data.outputs[0].bound.as_mut().unwrap().formula = bound.to_owned();
+        data.outputs[0].formula = Formula::try_from(formula.to_owned()).unwrap();
         let error = format!("{:#}", data.output_is_sound(&data.outputs[0]).unwrap_err());
         assert!(error.contains(wanted), "{formula}: {error}");
     }
 }
 
 #[test]
-fn a_case_stands_on_steps_of_the_sliders_and_sets_what_there_is() {
+fn a_case_keeps_to_the_ranges_and_sets_what_there_is() {
     let data = data();
     assert!(data.case_is_sound(&data.cases[0]).is_ok());
     for (name, value, wanted) in [
-        ("rate", 123.0, "no step at 123"),
-        ("rate", -1.0, "must be above 0"),
-        ("color", 1.0, "nothing to set that is called color"),
+        ("rate", -1.0, "rate must be from 1 to 1000, and is -1"),
+        ("rate", f64::NAN, "rate must be from 1 to 1000, and is NaN"),
+        ("color", 1.0, "unknown setting \"color\""),
     ] {
-        let mut case = data.cases[0].clone();
-        case.values.insert(name.to_owned(), toml::Value::Float(value));
-        let error = format!("{:#}", data.case_is_sound(&case).unwrap_err());
+        let error = format!("{:#}", data.case_is_sound(&data.cases[0].with(name, value)).unwrap_err());
         assert!(error.contains(wanted), "{error}");
     }
-    let steps = data.settings[1].steps();
-    assert!((steps[0] - 0.1).abs() < 1e-12 && steps.last() == Some(&100.0) && steps.len() == 25, "{steps:?}");
 }

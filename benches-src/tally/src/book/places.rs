@@ -1,0 +1,131 @@
+//! Where in the book things stand: each experiment, figure and claim is at home on one page, to which links from all others lead. The pages'
+//! own directives say which.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use anyhow::{Context, Result};
+use walkdir::WalkDir;
+
+use crate::book::directive::{self, Directive};
+use crate::project::Project;
+
+/// Every Markdown page, and what is at home on it.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// Each page's path from the book's source on, and its text, by path.
+    pages: Vec<(String, String)>,
+    /// A page's path by anchor.
+    homes: BTreeMap<String, String>,
+    /// The experiments whose tables stand on pages.
+    tables: BTreeSet<String>,
+}
+
+impl Places {
+    /// Reads all pages of the book.
+    pub fn load(project: &Project) -> Result<Self> {
+        let (folder, generated) = (project.pages(), project.generated());
+        let mut pages = Vec::new();
+        let entries = WalkDir::new(&folder).sort_by_file_name().into_iter();
+        for entry in entries.filter_entry(|entry| entry.path() != generated).flatten() {
+            let path = entry.into_path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                let name = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
+                let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+                pages.push((name, text));
+            }
+        }
+        Ok(Self::of(pages))
+    }
+
+    /// What stands on these pages.
+    fn of(pages: Vec<(String, String)>) -> Self {
+        let mut homes: BTreeMap<String, String> = BTreeMap::new();
+        let (mut charts, mut tables) = (Vec::new(), BTreeMap::new());
+        for (page, text) in &pages {
+            for Directive { command, .. } in directive::all(text).into_iter().flatten() {
+                let words = directive::words(&command).unwrap_or_default();
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                match words[..] {
+                    ["tally", "table", experiment] => {
+                        tables.entry(experiment.to_owned()).or_insert(page);
+                        homes.entry(experiment.to_owned()).or_insert(page.clone());
+                    }
+                    ["tally", "calculator"] => drop(homes.entry("calculator".to_owned()).or_insert(page.clone())),
+                    ["tally", "ladder", ..] => drop(homes.entry("ladder".to_owned()).or_insert(page.clone())),
+                    ["tally", "limits"] => drop(homes.entry(LIMITS.to_owned()).or_insert(page.clone())),
+                    ["tally", "claim" | "dumbbell", id] => drop(homes.entry(id.to_owned()).or_insert(page.clone())),
+                    ["tally", "chart", experiment, shape] => {
+                        charts.push((experiment.to_owned(), shape.to_owned(), page))
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // A figure that stands on several pages is at home beside its experiment's table.
+        for (experiment, shape, page) in &charts {
+            let is_beside = tables.get(experiment) == Some(page);
+            let home = homes.entry(format!("{experiment}-{shape}")).or_insert((*page).clone());
+            if is_beside {
+                home.clone_from(page);
+            }
+            // Where no page has the table, numbers lead to the figure.
+            homes.entry(experiment.clone()).or_insert((*page).clone());
+        }
+        let tables = tables.into_keys().collect();
+        Self { pages, homes, tables }
+    }
+
+    /// Every page: its path from the book's source on, and its text.
+    pub fn pages(&self) -> &[(String, String)] {
+        &self.pages
+    }
+
+    /// The path of the page on which an anchor stands.
+    pub fn home(&self, anchor: &str) -> Option<&str> {
+        self.homes.get(anchor).map(String::as_str)
+    }
+
+    /// Whether some page has the table of this experiment.
+    pub fn has_table(&self, experiment: &str) -> bool {
+        self.tables.contains(experiment)
+    }
+
+    /// Every anchor with its page.
+    pub fn homes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.homes.iter().map(|(anchor, page)| (anchor.as_str(), page.as_str()))
+    }
+}
+
+/// What the table of a machine's limits goes by on its page.
+pub const LIMITS: &str = "the-limits";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(pages: &[(&str, &str)]) -> Places {
+        Places::of(pages.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
+    }
+
+    #[test]
+    fn what_a_page_shows_is_at_home_there() {
+        let places = places(&[
+            ("a.md", "<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim C1 --line -->\n"),
+            (
+                "a/b.md",
+                "<!-- cmdrun tally table socket -->\n<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim C1 -->\n",
+            ),
+        ]);
+        assert_eq!(places.home("socket"), Some("a/b.md"));
+        assert_eq!(places.home("socket-dots"), Some("a/b.md"), "beside its table, though another page has it too");
+        assert_eq!(places.home("C1"), Some("a/b.md"), "a line about a claim is not its home");
+        assert_eq!(places.home("pipe"), None);
+    }
+
+    #[test]
+    fn an_experiment_without_a_table_is_at_home_where_its_figure_is() {
+        let places = places(&[("a.md", "<!-- cmdrun tally chart socket dots -->\n")]);
+        assert_eq!(places.home("socket"), Some("a.md"));
+    }
+}

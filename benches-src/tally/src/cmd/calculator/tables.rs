@@ -1,0 +1,124 @@
+//! The tables behind the answers: all numbers of the worked cases, how each is computed, and from which inputs.
+
+use anyhow::Result;
+
+use super::{Line, Printer, QUESTION, plural, shown, with_unit};
+use crate::print::calculator::{At, Case, Output, Value, Who};
+use crate::print::escape::html;
+use crate::print::render;
+
+impl Printer<'_> {
+    pub(super) fn case_table(&self) -> Result<String> {
+        let heads: String =
+            self.cases.iter().map(|case| format!("<th scope=\"col\">{}</th>", html(&case.name))).collect();
+        let answer = |case| Ok(format!("<td>{}</td>", self.numbers.answer(case)?.state.word()));
+        let answers = self.cases.iter().map(answer).collect::<Result<String>>()?;
+        Ok(format!(
+            "{}<table>\n<caption><span>Worked cases. The settings are assumed, the rest is computed from records: {}.</span></caption>\n\
+             <thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{heads}</tr>\n</thead>\n<tbody>\n{}</tbody>\n<tbody>\n{}{}</tbody>\n</table>\n</div>\n",
+            render::wide("Worked cases"),
+            html(self.view.machine.name()),
+            self.setting_rows(),
+            self.output_rows()?,
+            row(QUESTION, answers)
+        ))
+    }
+
+    fn setting_rows(&self) -> String {
+        let cells = |setting| -> String {
+            let cell = |case: &Case| format!("<td>{}</td>", html(&with_unit(setting, case)));
+            self.cases.iter().map(cell).collect()
+        };
+        self.data.settings.iter().map(|setting| row(&setting.label, cells(setting))).collect()
+    }
+
+    /// A row for threads and one for tasks, or one for what threads take beyond tasks.
+    fn output_rows(&self) -> Result<String> {
+        let cases: Vec<Vec<Line>> = self.cases.iter().map(|case| self.lines(case)).collect::<Result<_>>()?;
+        let mut out = String::new();
+        for (index, output) in self.data.outputs.iter().enumerate() {
+            for (nth, who) in output.whose().iter().enumerate() {
+                let cells: String = cases.iter().map(|lines| cell(output, &lines[index].values[nth])).collect();
+                let label = html(&output.label);
+                out += &match (who, nth) {
+                    (Who::Extra, _) => row(&output.label, cells),
+                    (_, 0) => format!(
+                        "<tr><th scope=\"rowgroup\" rowspan=\"2\">{label}</th><th scope=\"row\">{}</th>{cells}</tr>\n",
+                        plural(*who)
+                    ),
+                    _ => format!("<tr class=\"second\"><th scope=\"row\">{}</th>{cells}</tr>\n", plural(*who)),
+                };
+            }
+        }
+        Ok(out)
+    }
+
+    pub(super) fn formula_table(&self) -> Result<String> {
+        let rows = self.formulas()?.into_iter().map(|(label, formula)| word_row(label, &formula));
+        let bounds = self.data.bounds.iter().map(|bound| {
+            let least = if bound.at == At::Most { "at most" } else { "at least" };
+            let held = self.data.outputs.iter().filter(|output| output.bound.as_ref() == Some(&bound.name));
+            let labels: Vec<&str> = held.map(|output| output.label.as_str()).collect();
+            word_row("threads would do if", &format!("{}: {least} {}", labels.join("; "), bound.label))
+        });
+        Ok(format!(
+            "{}<table class=\"formulas\">\n<caption><span>How each number is computed. An interval is the input’s, taken through the formula; all of it \
+             must keep to the rules at the end.</span></caption>\n<thead>\n<tr><th scope=\"col\">number</th><th scope=\"col\">formula</th></tr>\n\
+             </thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+            render::wide("Formulas"),
+            rows.chain(bounds).collect::<String>()
+        ))
+    }
+
+    pub(super) fn input_table(&self) -> Result<String> {
+        let mut rows = String::new();
+        for (input, option) in self.inputs() {
+            let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
+            let context = render::context(self.view, plan, experiment)?;
+            let number = |who| -> Result<String> {
+                let asked = option.asked(&self.view.plans, who)?;
+                render::inline(self.view, &asked, &self.view.evaluate(&asked)?)
+            };
+            rows += &format!(
+                "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span class=\"legend\">{}</span></td></tr>\n",
+                html(&input.label),
+                html(&option.label),
+                number(Who::Thread)?,
+                number(Who::Task)?,
+                html(&option.note),
+                html(&context)
+            );
+        }
+        Ok(format!(
+            "{}<table class=\"inputs\">\n<caption><span>The inputs, from records. A number leads to its table.</span></caption>\n<thead>\n\
+             <tr><th scope=\"col\">input</th><th scope=\"col\">thread</th><th scope=\"col\">task</th><th scope=\"col\">note</th></tr>\n\
+             </thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+            render::wide("Inputs")
+        ))
+    }
+}
+
+fn row(label: &str, cells: String) -> String {
+    format!("<tr><th scope=\"row\" colspan=\"2\">{}</th>{cells}</tr>\n", html(label))
+}
+
+fn word_row(label: &str, words: &str) -> String {
+    format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", html(label), html(words))
+}
+
+fn cell(output: &Output, (who, value): &(Who, Value)) -> String {
+    match value {
+        Err(missing) => format!("<td>{}</td>", render::boxed_inline(missing)),
+        Ok(estimate) => {
+            let shown = shown(output.unit, estimate);
+            format!(
+                "<td><data value=\"{}\" data-output=\"{}\" data-who=\"{}\">{}</data>{}</td>",
+                estimate.median,
+                output.name,
+                who.word(),
+                html(&shown.value),
+                render::beside_in_table(&shown)
+            )
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What pages say: directives, figures typed by hand, sentences of the front page, and what no page shows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use anyhow::{Result, bail};
+use regex::{Captures, Regex};
+
+use crate::book::directive::{self, Directive, all};
+use crate::book::expression::Expression;
+use crate::cmd::{confirm, limits};
+use crate::command_line::{CommandLine, ONLY_PRINTS, Verb};
+use crate::print::calculator::Calculator;
+use crate::print::view::View;
+
+/// Every directive is a command line that tally understands, about things that exist. A table, a claim and a dumbbell are at home on one page of
+/// the book; another figure may stand on several, but once on each.
+pub fn directives(view: &View) -> Result<Vec<String>> {
+    let commands = view.project.commands()?;
+    let mut wrong = Vec::new();
+    let mut anchors: BTreeMap<String, &str> = BTreeMap::new();
+    for (page, text) in view.places.pages() {
+        let mut say = |line: usize, what: String| wrong.push(format!("book/src/{page}, line {line}: {what}"));
+        for found in directive::all(text) {
+            let Directive { line, command, .. } = match found {
+                Ok(directive) => directive,
+                Err((line, reason)) => {
+                    say(line, reason);
+                    continue;
+                }
+            };
+            let is_home = command.strip_prefix("tally claim ").is_some_and(|id| !id.contains("--"))
+                || ["tally table ", "tally dumbbell "].iter().any(|verb| command.starts_with(verb));
+            let key = match command.starts_with("tally chart ") {
+                true => Some(format!("{page}: {command}")),
+                false => is_home.then(|| command.clone()),
+            };
+            if let Some(first) = key.and_then(|key| anchors.insert(key, page)) {
+                say(line, format!("{command}: stands on book/src/{first} already"));
+            }
+            if !commands.contains(&command)
+                && let Err(error) = directive_is_known(view, &command)
+            {
+                let first = format!("{error:#}");
+                say(line, format!("{command}: {}", first.lines().next().unwrap_or_default()));
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// No page has a time, a share or a factor typed by hand: a number with its unit comes from a record, or stands in quotation marks with its
+/// source.
+pub fn typed_figures(view: &View) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for (path, text) in view.places.pages() {
+        wrong.extend(typed(text)?.into_iter().map(|(line, what)| format!("book/src/{path}, line {line}: {what}")));
+    }
+    Ok(wrong)
+}
+
+/// What is wrong in a page's text, each with its line. Sizes may be typed: in this book they are settings, such as how long a message is. So
+/// may be the 95 % of every interval, and shares that are tolerances, which stand after "within" or "±".
+pub(super) fn typed(text: &str) -> Result<Vec<(usize, String)>> {
+    let code = Regex::new(r"(?ms)^```.*?^```|<!--.*?-->")?;
+    let quoted = Regex::new(r#""[^"]*"|`[^`]*`|\b95 ?%|(within\s+|±)[0-9.]+ ?%"#)?;
+    let figure = Regex::new(r"[0-9][0-9.,]*( ?(ns|µs|us|ms)\b| (s|times)\b| ?%)")?;
+    // What is left out leaves its lines, so that those after it keep their numbers.
+    let lines_of = |found: &Captures| "\n".repeat(found[0].matches('\n').count());
+    let (mut wrong, mut line) = (Vec::new(), 1);
+    // A quotation that is never closed would hide what follows it, and show what is quoted after it.
+    for paragraph in code.replace_all(text, lines_of).split("\n\n") {
+        let prose = quoted.replace_all(paragraph, lines_of);
+        if prose.contains('"') {
+            wrong.push((line, "a quotation mark has no second one in its paragraph".to_owned()));
+        }
+        for (number, words) in prose.lines().enumerate() {
+            wrong.extend(
+                figure.find(words).map(|found| (line + number, format!("{:?} is typed by hand", found.as_str()))),
+            );
+        }
+        line += paragraph.matches('\n').count() + 2;
+    }
+    Ok(wrong)
+}
+
+/// Every sentence of a takeaway can be filled in, whatever is so, and stands on some page.
+pub fn takeaways(view: &View) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for text in view.front.expressions() {
+        let expression = Expression::parse(&text)?;
+        if !expression.leaves().is_empty()
+            && let Err(error) = view.plans.ask(expression, None)
+        {
+            wrong.push(format!("takeaways.toml: {text:?}: {error:#}"));
+        }
+    }
+    let shown = shown_takeaways(view);
+    for takeaway in view.front.takeaways.iter().filter(|takeaway| !shown.contains(&takeaway.id)) {
+        wrong.push(format!("takeaways.toml: no page shows the takeaway {}", takeaway.id));
+    }
+    let is_shown = |name: &str| {
+        view.places.pages().iter().any(|(_, text)| text.contains(&format!("cmdrun tally dumbbell {name} -->")))
+    };
+    for dumbbell in view.front.dumbbells.iter().filter(|dumbbell| !is_shown(&dumbbell.name)) {
+        wrong.push(format!("takeaways.toml: no page shows the dumbbell {}", dumbbell.name));
+    }
+    Ok(wrong)
+}
+
+/// The takeaways that pages show: by themselves, or as the title of a figure.
+fn shown_takeaways(view: &View) -> BTreeSet<String> {
+    let mut shown = BTreeSet::new();
+    for (_, text) in view.places.pages() {
+        for Directive { command, .. } in directive::all(text).into_iter().flatten() {
+            match CommandLine::of_directive(&command) {
+                Ok(Verb::Takeaway(takeaway)) => shown.extend(takeaway.ids),
+                Ok(Verb::Ladder(ladder)) => shown.extend([ladder.caption]),
+                Ok(Verb::Dumbbell(dumbbell)) => shown.extend([dumbbell.name]),
+                Ok(Verb::Chart(chart)) => shown.extend(chart.finding(view).ok().map(|finding| finding.id.clone())),
+                _ => {}
+            }
+        }
+    }
+    shown
+}
+
+/// A quantity that nothing says the name of, a claim or an experiment that no page shows, and a picture without its narrow form.
+pub fn unused(view: &View) -> Result<Vec<String>> {
+    let pages: String = view.places.pages().iter().map(|(_, text)| text.as_str()).collect();
+    let mut texts: Vec<String> = all(&pages).into_iter().flatten().map(|directive| directive.command).collect();
+    texts.extend(view.front.expressions());
+    for plan in &view.plans.0 {
+        texts.extend(plan.quantities.iter().map(|quantity| quantity.formula.clone()));
+        texts.extend(plan.experiments.iter().flat_map(|experiment| experiment.captions.values().cloned()));
+        let parts = plan.claims.iter().flat_map(|claim| &claim.parts);
+        texts.extend(parts.flat_map(|part| [Some(part.quantity.clone()), part.beside.clone()]).flatten());
+        texts.extend(plan.claims.iter().flat_map(|claim| claim.conclusion.sentences()));
+    }
+    if let Ok(calculator) = Calculator::load(&view.project) {
+        let options = calculator.inputs.into_iter().flat_map(|input| input.options);
+        texts.extend(options.flat_map(|option| [option.thread, option.task]));
+    }
+    let words: BTreeSet<&str> =
+        texts.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')).collect();
+    let mut wrong = Vec::new();
+    for quantity in view.plans.quantities().filter(|quantity| !words.contains(quantity.name.as_str())) {
+        wrong.push(format!("quantity {}: nothing says its name", quantity.name));
+    }
+    for (plan, claim) in view.plans.claims() {
+        let confirms = confirm::is_of_tools(claim) && pages.contains("cmdrun tally confirm -->");
+        if !confirms && !pages.contains(&format!("cmdrun tally claim {} -->", claim.id)) {
+            wrong.push(format!("benches-src/{}/plan.toml: no page shows the claim {}", plan.chapter, claim.id));
+        }
+    }
+    for (plan, experiment) in view.plans.experiments() {
+        let name = &experiment.name;
+        let is_shown = |verb: &str| {
+            pages.contains(&format!("cmdrun tally {verb} {name} "))
+                || texts.iter().any(|text| text == &format!("tally {verb} {name}"))
+        };
+        if !["table", "chart", "limits"].iter().any(|verb| is_shown(verb))
+            && !pages.contains(&format!("--experiment {name} "))
+        {
+            wrong.push(format!("benches-src/{}/plan.toml: no page shows the experiment {name}", plan.chapter));
+        }
+    }
+    let charts = fs::read_dir(view.project.charts()).into_iter().flatten().flatten();
+    let files: BTreeSet<String> = charts.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    for shape in files.iter().filter_map(|file| file.strip_suffix(".vl.json")) {
+        let is_whole = shape.ends_with("-narrow") || files.contains(&format!("{shape}-narrow.vl.json"));
+        if !is_whole {
+            wrong.push(format!("book/charts/{shape}-narrow.vl.json is missing: a picture has a form for phones too"));
+        }
+    }
+    Ok(wrong)
+}
+
+fn directive_is_known(view: &View, command: &str) -> Result<()> {
+    match CommandLine::of_directive(command)? {
+        Verb::Value(value) => value.asked(&view.plans).map(drop),
+        Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
+        Verb::Chart(chart) => chart.is_planned(view),
+        Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
+        Verb::Chips(chips) => chips.ids.iter().try_for_each(|id| view.plans.claim(id).map(drop)),
+        Verb::Confirm(_) | Verb::Different(_) | Verb::Score(_) | Verb::Which(_) | Verb::Between(_) => Ok(()),
+        Verb::Takeaway(takeaway) => takeaway.ids.iter().try_for_each(|id| view.front.takeaway(id).map(drop)),
+        Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
+        Verb::Dumbbell(dumbbell) => dumbbell.is_known(view),
+        Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
+        Verb::Limits(_) => limits::is_known(view),
+        Verb::Listing(listing) => listing.is_known(view),
+        Verb::List(list) => match (list.program, list.prediction) {
+            (Some(program), _) => view.plans.chapter_of(&program).map(drop),
+            (_, Some(experiment)) => view.plans.experiment(&experiment).map(drop),
+            (None, None) => Ok(()),
+        },
+        _ => bail!(ONLY_PRINTS),
+    }
+}

@@ -1,0 +1,208 @@
+//! `tally different`: what is different on the machine that is shown: its numbers beside the reference machine's, the farthest apart first.
+//! Where the reference machine is shown itself, it stands beside all others.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+
+use crate::book::quantities::Asked;
+use crate::compute::quantity::Quantity;
+use crate::print::comparison::Compared;
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
+use crate::project::Machine;
+
+/// What is different here: each number that the pages compare, beside the reference machine's
+#[derive(Args)]
+pub struct Different {}
+
+impl Different {
+    /// Prints it.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        let mut numbers = Number::all(view)?;
+        numbers.sort_by(|a, b| b.apart().total_cmp(&a.apart()));
+        Ok(match form {
+            Form::Page => page(view, &numbers)?,
+            Form::Text => numbers.iter().map(Number::line).collect(),
+            Form::Json => {
+                serde_json::Value::from(numbers.iter().map(Number::json).collect::<Vec<_>>()).to_string() + "\n"
+            }
+        })
+    }
+}
+
+/// A number that figures compare, here and there.
+struct Number<'a> {
+    label: String,
+    asked: Asked<'a>,
+    here: Quantity,
+    there: Vec<(Machine, Quantity)>,
+}
+
+impl<'a> Number<'a> {
+    /// Every number of the ladder and of all dumbbells, each once, that is known both here and there.
+    fn all(view: &'a View) -> Result<Vec<Self>> {
+        let front = &view.front;
+        let ladder = front.ladder.iter().map(|pair| (pair, ["a task", "a thread"]));
+        let dumbbells = front.dumbbells.iter().flat_map(|own| {
+            let names = [own.left.label.as_str(), own.right.label.as_str()];
+            own.rows.iter().map(move |pair| (pair, names))
+        });
+        let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
+        for (pair, [left, right]) in ladder.chain(dumbbells) {
+            let Compared { asked, here, others, .. } = Compared::of(view, pair)?;
+            let others: Vec<_> = others.into_iter().filter(|(machine, _)| is_there(view, machine)).collect();
+            let of = |what: &str| format!("{} ({}): {what}", pair.label, pair.detail);
+            let parts = [
+                (
+                    of(left),
+                    asked.left,
+                    here.left,
+                    others.iter().map(|(machine, own)| (machine, own.left)).collect::<Vec<_>>(),
+                ),
+                (
+                    of(right),
+                    asked.right,
+                    here.right,
+                    others.iter().map(|(machine, own)| (machine, own.right)).collect(),
+                ),
+                (
+                    of(&format!("{right} over {left}")),
+                    asked.ratio,
+                    here.ratio,
+                    others.iter().map(|(machine, own)| (machine, own.ratio)).collect(),
+                ),
+            ];
+            for (label, asked, here, there) in parts {
+                let there: Vec<_> =
+                    there.into_iter().filter_map(|(machine, own)| Some((machine.clone(), own?))).collect();
+                if let Ok(here) = here
+                    && !there.is_empty()
+                    && here.estimate.median > 0.0
+                    && seen.insert(asked.expression.to_string())
+                {
+                    all.push(Self { label, asked, here, there });
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The lowest and the highest number there.
+    fn range(&self) -> (f64, f64) {
+        let medians = || self.there.iter().map(|(_, own)| own.estimate.median);
+        (medians().fold(f64::INFINITY, f64::min), medians().fold(0.0, f64::max))
+    }
+
+    /// How many times the number here is that there; of several there, the farthest.
+    fn times(&self) -> f64 {
+        let (low, high) = self.range();
+        let times = [low, high].map(|there| self.here.estimate.median / there);
+        if times[0].ln().abs() > times[1].ln().abs() { times[0] } else { times[1] }
+    }
+
+    fn apart(&self) -> f64 {
+        self.times().ln().abs()
+    }
+
+    /// Whether an interval here and one there do not meet, so that more differs than sessions do.
+    fn is_sure(&self) -> bool {
+        let apart = |(low, high): (f64, f64), (other_low, other_high): (f64, f64)| high < other_low || other_high < low;
+        let here = self.here.estimate.interval;
+        here.is_some_and(|here| {
+            self.there.iter().any(|(_, own)| own.estimate.interval.is_some_and(|there| apart(here, there)))
+        })
+    }
+
+    fn there_in_words(&self) -> String {
+        match &self.there[..] {
+            [(_, one)] => render::plain(&Ok(*one)),
+            several => {
+                let (low, high) = self.range();
+                let words = |median: f64| {
+                    several
+                        .iter()
+                        .find(|(_, own)| own.estimate.median == median)
+                        .map(|(_, own)| format::quantity(own).value)
+                };
+                format::range(&words(low).unwrap_or_default(), &words(high).unwrap_or_default())
+            }
+        }
+    }
+
+    fn line(&self) -> String {
+        let sure = if self.is_sure() { "" } else { ", not for sure" };
+        format!(
+            "{}: {}, there {}, {} times{sure}\n",
+            self.label,
+            render::plain(&Ok(self.here)),
+            self.there_in_words(),
+            format::number(self.times())
+        )
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let there =
+            self.there.iter().map(|(machine, own)| json!({ "machine": machine.slug(), "median": own.estimate.median }));
+        json!({
+            "what": self.label, "quantity": self.asked.expression.to_string(), "median": self.here.estimate.median,
+            "there": there.collect::<Vec<_>>(), "times": self.times(), "sure": self.is_sure(),
+        })
+    }
+
+    fn row(&self, view: &View) -> Result<String> {
+        Ok(format!(
+            "<tr><th scope=\"row\">{}</th><td>{}×</td><td>{}</td><td>{}</td></tr>\n",
+            html(&self.label),
+            html(&format::number(self.times())),
+            render::inline(view, &self.asked, &Ok(self.here))?,
+            html(&self.there_in_words())
+        ))
+    }
+}
+
+/// Whose numbers stand beside those that are shown: the reference machine's, or all others beside its own.
+fn is_there(view: &View, machine: &Machine) -> bool {
+    view.beside().is_none_or(|reference| reference == *machine)
+}
+
+fn page(view: &View, numbers: &[Number]) -> Result<String> {
+    let (sure, rest): (Vec<&Number>, Vec<&Number>) = numbers.iter().partition(|number| number.is_sure());
+    let there = view
+        .beside()
+        .map_or("another machine's".to_owned(), |reference| format!("those of {} (reference)", reference.slug()));
+    let finding = match sure.first() {
+        None => format!("No number here differs for sure from {there}."),
+        Some(farthest) => format!(
+            "{} of {} numbers differ for sure from {there}. The farthest: {}, {}×.",
+            sure.len(),
+            numbers.len(),
+            farthest.label,
+            format::number(farthest.times())
+        ),
+    };
+    let table = |numbers: &[&Number]| -> Result<String> {
+        let rows = numbers.iter().map(|number| number.row(view)).collect::<Result<String>>()?;
+        Ok(format!(
+            "{}<table>\n<thead><tr><th scope=\"col\">what</th><th scope=\"col\">here over there</th><th scope=\"col\">here</th>\
+             <th scope=\"col\">there</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+            render::wide("What is different here")
+        ))
+    };
+    let rest = match rest.len() {
+        0 => String::new(),
+        many => format!(
+            "<details class=\"numbers\"><summary>{many} in which no difference is sure</summary>\n{}</details>\n",
+            table(&rest)?
+        ),
+    };
+    Ok(format!(
+        "<p class=\"finding\">{}</p>\n<div class=\"different\">\n{}{rest}</div>\n",
+        html(&finding),
+        if sure.is_empty() { String::new() } else { table(&sure)? }
+    ))
+}

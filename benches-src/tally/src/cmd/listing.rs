@@ -1,0 +1,223 @@
+//! `tally listing`: of programs, the part that is inside the clock and what the others do meanwhile; of a chapter, every program with its whole file.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::book::excerpt::Excerpt;
+use crate::book::plan::Plan;
+use crate::cmd::list::{command, experiments_of, operation, stale, with_code};
+use crate::print::escape::{code, html};
+use crate::print::render::Form;
+use crate::print::view::View;
+use crate::project::Project;
+use crate::record::sources::{Freshness, shared_files};
+
+/// The part of programs that is inside the clock
+#[derive(Args)]
+pub struct Listing {
+    /// Programs, to be shown side by side
+    #[arg(required_unless_present_any = ["all", "file"], conflicts_with_all = ["all", "file"])]
+    pub programs: Vec<String>,
+    /// Every program of a chapter, with its whole file, and what they share
+    #[arg(long, value_name = "CHAPTER", conflicts_with = "file")]
+    pub all: Option<String>,
+    /// Whole files of benches-src
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub file: Vec<String>,
+}
+
+/// What is shown of a program.
+struct Program<'a> {
+    name: String,
+    plan: &'a Plan,
+    operation: String,
+    file: File,
+    excerpt: Excerpt,
+}
+
+/// A file of `benches-src`, by its path from there on.
+struct File {
+    path: String,
+    code: String,
+}
+
+impl Listing {
+    /// Prints it.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        if !self.file.is_empty() {
+            return self.file.iter().map(|path| File::read(view, path)?.whole(view, None, form)).collect();
+        }
+        let names = match &self.all {
+            Some(chapter) => programs_of(view, chapter)?,
+            None => self.programs.clone(),
+        };
+        let programs = names.iter().map(|name| Program::read(view, name)).collect::<Result<Vec<_>>>()?;
+        Ok(match form {
+            Form::Text => programs.iter().map(Program::text).collect::<Vec<_>>().join("\n"),
+            Form::Json => {
+                serde_json::Value::from(programs.iter().map(Program::json).collect::<Vec<_>>()).to_string() + "\n"
+            }
+            Form::Page => match &self.all {
+                Some(chapter) => all(view, chapter, &programs)?,
+                None => side_by_side(view, &programs)?,
+            },
+        })
+    }
+
+    /// Whether there is all that it shows.
+    pub fn is_known(&self, view: &View) -> Result<()> {
+        self.print(view, Form::Text).map(drop)
+    }
+}
+
+/// The programs of a chapter: in the order of its plan, and then those that are in no experiment.
+fn programs_of(view: &View, chapter: &str) -> Result<Vec<String>> {
+    let known = || view.plans.0.iter().map(|plan| plan.chapter.as_str()).collect::<Vec<_>>().join(", ");
+    let plan = view.plans.0.iter().find(|plan| plan.chapter == chapter);
+    let plan = plan.with_context(|| format!("unknown chapter {chapter:?}; there are: {}", known()))?;
+    let planned = plan.experiments.iter().flat_map(|experiment| experiment.programs());
+    let tools = plan.tools.iter().map(|tool| tool.name.as_str());
+    let mut seen = BTreeSet::new();
+    Ok(planned.chain(tools).filter(|name| seen.insert(*name)).map(str::to_owned).collect())
+}
+
+impl<'a> Program<'a> {
+    fn read(view: &'a View, name: &str) -> Result<Self> {
+        let of_tool = view.plans.0.iter().find(|plan| plan.tools.iter().any(|tool| tool.name == name));
+        let plan = of_tool.map_or_else(|| view.plans.chapter_of(name), Ok)?;
+        let file = File::read(view, &Project::listing(&plan.chapter, name))?;
+        let excerpt = Excerpt::cut(&file.code).with_context(|| format!("in benches-src/{}", file.path))?;
+        let operation = operation(&view.project, &plan.chapter, name)?;
+        Ok(Self { name: name.to_owned(), plan, operation, file, excerpt })
+    }
+
+    fn text(&self) -> String {
+        let Self { name, plan, operation, file, excerpt: Excerpt { timed, others } } = self;
+        let meanwhile = if others.is_empty() { String::new() } else { format!("\n{MEANWHILE}:\n\n{others}") };
+        format!("{}/{name}\n{operation}\nbenches-src/{}\n\n{timed}{meanwhile}", plan.chapter, file.path)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Excerpt { timed, others } = &self.excerpt;
+        let path = format!("benches-src/{}", self.file.path);
+        serde_json::json!({ "program": self.name, "operation": self.operation, "path": path, "timed": timed, "others": others })
+    }
+
+    fn excerpt(&self) -> String {
+        let Excerpt { timed, others } = &self.excerpt;
+        let meanwhile = format!("<p class=\"legend\">{MEANWHILE}:</p>\n{}", shown(others));
+        shown(timed) + if others.is_empty() { "" } else { &meanwhile }
+    }
+
+    fn figure(&self, view: &View) -> Result<String> {
+        Ok(format!(
+            "<figure class=\"listing\">\n<figcaption><strong>{}</strong> <span class=\"operation\">{}</span> <a href=\"{}\">the whole program, {} lines</a></figcaption>\n{}{}</figure>\n",
+            html(self.plan.words.program(&self.name)),
+            with_code(&self.operation),
+            link(view, &format!("{}/programs.md", self.plan.chapter), &self.name),
+            self.file.lines(),
+            stale(view, &self.name, &self.file.path)?,
+            self.excerpt()
+        ))
+    }
+
+    fn section(&self, view: &View) -> Result<String> {
+        let label = Some(self.plan.words.program(&self.name)).filter(|label| *label != self.name);
+        let label = label.map_or(String::new(), |label| format!("<strong>{}.</strong> ", html(label)));
+        let command = command(view, &self.name);
+        let command = command
+            .map(|command| format!(" <span class=\"small\"><code class=\"command\">{}</code></span>", html(&command)));
+        Ok(format!(
+            "\n## {}\n\n<p class=\"listing\">{label}<span class=\"operation\">{}</span>{}</p>\n{}\
+             <details class=\"programs\">\n<summary>Inside the clock</summary>\n{}</details>\n{}",
+            self.name,
+            with_code(&self.operation),
+            command.unwrap_or_default(),
+            stale(view, &self.name, &self.file.path)?,
+            self.excerpt(),
+            self.file.whole(view, revision(view, &self.name)?.as_deref(), Form::Page)?
+        ))
+    }
+}
+
+impl File {
+    fn read(view: &View, path: &str) -> Result<Self> {
+        let within = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        ensure!(within && path.ends_with(".rs"), "{path:?} is no Rust file of benches-src");
+        let whole = view.project.benches().join(path);
+        let code = fs::read_to_string(&whole).with_context(|| format!("cannot read benches-src/{path}"))?;
+        Ok(Self { path: path.to_owned(), code })
+    }
+
+    fn lines(&self) -> usize {
+        self.code.lines().count()
+    }
+
+    /// All of it, folded, with the way to it in the repository.
+    fn whole(&self, view: &View, revision: Option<&str>, form: Form) -> Result<String> {
+        let path = format!("benches-src/{}", self.path);
+        let link = repository_link(view, &path, revision)?;
+        let there = link.map_or(html(&path), |link| format!("<a href=\"{}\">{}</a>", html(&link), html(&path)));
+        Ok(match form {
+            Form::Text => format!("{path}\n\n{}", self.code),
+            Form::Json => serde_json::json!({ "path": path, "code": self.code }).to_string() + "\n",
+            Form::Page => format!(
+                "<details class=\"whole\">\n<summary>{}, {} lines</summary>\n<p class=\"small\">{there}</p>\n{}</details>\n",
+                if self.path.contains("/src/bin/") { "The whole program".to_owned() } else { html(&self.path) },
+                self.lines(),
+                shown(&self.code)
+            ),
+        })
+    }
+}
+
+/// What the second part of an excerpt is.
+const MEANWHILE: &str = "What the others do meanwhile";
+
+fn shown(text: &str) -> String {
+    format!("<pre><code class=\"language-rust\">{}</code></pre>\n", code(text))
+}
+
+fn side_by_side(view: &View, programs: &[Program]) -> Result<String> {
+    let labels: Vec<String> = programs.iter().map(|program| html(program.plan.words.program(&program.name))).collect();
+    let figures = programs.iter().map(|program| program.figure(view)).collect::<Result<String>>()?;
+    let what = if programs.len() == 1 { "The program" } else { "The programs" };
+    let labels = labels.join(" · ");
+    Ok(format!(
+        "<details class=\"programs\">\n<summary>{what}: {labels}</summary>\n<div class=\"listings\">\n{figures}</div>\n</details>\n"
+    ))
+}
+
+fn all(view: &View, chapter: &str, programs: &[Program]) -> Result<String> {
+    let sections = programs.iter().map(|program| program.section(view)).collect::<Result<String>>()?;
+    let shared = shared_files(&view.project.benches(), chapter);
+    let files = shared.iter().map(|path| File::read(view, path)?.whole(view, None, Form::Page));
+    Ok(format!("{sections}\n## What they share\n\n{}", files.collect::<Result<String>>()?))
+}
+
+/// A link from the page that is printed to another page of the book.
+fn link(view: &View, page: &str, anchor: &str) -> String {
+    format!("{}#{anchor}", view.way_to(page))
+}
+
+/// The revision of the files that a program was measured with, if they are those that lie here now.
+fn revision(view: &View, program: &str) -> Result<Option<String>> {
+    for (plan, experiment) in experiments_of(view, program) {
+        let header = view.header_on(&view.machine, plan, experiment)?;
+        if let Some((header, Freshness::Fresh | Freshness::Older(_))) = header {
+            // After a `+` there were changes that no revision has.
+            return Ok(header.revision.filter(|revision| !revision.ends_with('+')));
+        }
+    }
+    Ok(None)
+}
+
+/// Where a file can be looked at in the repository, if book.toml says where that is.
+fn repository_link(view: &View, path: &str, revision: Option<&str>) -> Result<Option<String>> {
+    let url = view.project.repository()?;
+    Ok(url.map(|url| format!("{}/blob/{}/{path}", url.trim_end_matches('/'), revision.unwrap_or("main"))))
+}
