@@ -5,15 +5,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { after } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import test from 'node:test';
+import { opener } from './browser.mjs';
 import { build, copyOfCheckout } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const reference = { effort: 'never', show: 'reference' };
 const { status, output, site } = build(checkout, reference);
 assert.equal(status, 0, output);
+const open = opener(site);
 
 /** Says a figure beside its bound. */
 function bound(what, value, most, unit, { slack = 1 } = {}) {
@@ -73,13 +73,9 @@ test('a warm build among a hundred machines', () => {
 
 test('the first screen answers', async () => {
   build(checkout, reference);
-  const path = process.env.PATH.split(':').flatMap((folder) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)));
-  const browser = await chromium.launch({ executablePath: path.find((path) => existsSync(path)), args: ['--no-sandbox', '--disable-gpu'] });
-  after(() => browser.close());
   const measure = async (width, height) => {
-    const page = await browser.newPage({ viewport: { width, height } });
-    await page.goto(pathToFileURL(join(site, 'introduction.html')).href);
-    return page.evaluate(() => {
+    const { page, close } = await open('introduction.html', { width, height });
+    const measured = await page.evaluate(() => {
       const words = (text) => text.trim().split(/\s+/).length;
       const main = document.querySelector('main');
       const lead = document.querySelector('.lead');
@@ -87,6 +83,8 @@ test('the first screen answers', async () => {
       const bottom = (selector) => document.querySelector(selector).getBoundingClientRect().bottom;
       return { before: words(before), lead: words(lead.innerText), all: words(main.innerText), answer: bottom('.lead'), ladder: bottom('#ladder .wide-only') };
     });
+    await close();
+    return measured;
   };
   const wide = await measure(1440, 900);
   bound('words before the answer', wide.before, 40, 'words');

@@ -26,9 +26,9 @@ export function copyOfCheckout() {
   return copy;
 }
 
-/** Runs `mdbook build` with these settings of [preprocessor.measure]; { status, output, site }. */
-export function build(checkout, settings = {}) {
-  const env = { ...process.env };
+/** Runs `mdbook build` with these settings of [preprocessor.measure] and in this environment; { status, output, site }. */
+export function build(checkout, settings = {}, more = {}) {
+  const env = { ...process.env, ...more };
   for (const [name, value] of Object.entries(settings)) env[`MDBOOK_PREPROCESSOR__MEASURE__${name.toUpperCase()}`] = value;
   const { status, stdout, stderr } = spawnSync('mdbook', ['build'], { cwd: checkout, env, encoding: 'utf8' });
   return { status, output: stdout + stderr, site: join(checkout, 'site') };
@@ -37,5 +37,5 @@ export function build(checkout, settings = {}) {
 /** The pages of a built site, without those that mdBook adds. */
 export function pages(site) {
   const own = (file) => file.endsWith('.html') && !['404.html', 'index.html', 'print.html', 'toc.html'].includes(file);
-  return readdirSync(site).filter(own);
+  return readdirSync(site, { recursive: true }).filter(own).sort();
 }

@@ -1,0 +1,44 @@
+// The browser in which tests look at a built site, and what pages complain about in it.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+// Under the names by which ci/need looks for it.
+const names = ['chromium', 'chromium-browser', 'google-chrome'];
+const path = process.env.PATH.split(':').flatMap((folder) => names.map((name) => join(folder, name)));
+const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
+
+// Started by the first page that is opened.
+let browser;
+const start = () => (browser ??= chromium.launch({ executablePath: path.find((path) => existsSync(path)), args }));
+after(async () => (await browser)?.close());
+
+/** A way to open a site's pages, each in a window of its own; with what a page complained about and which other hosts it asked. */
+export function opener(site) {
+  return async (name, { width = 1440, height = 900, theme = 'light', ...more } = {}) => {
+    const context = await (await start()).newContext({ viewport: { width, height }, ...more });
+    const page = await context.newPage();
+    const errors = [];
+    const foreign = [];
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || foreign.push(request.url()));
+    await page.addInitScript((theme) => {
+      localStorage.setItem('mdbook-theme', theme);
+      localStorage.setItem('mdbook-sidebar', 'hidden');
+    }, theme);
+    const [file, anchor] = name.split('#');
+    await page.goto(pathToFileURL(join(site, file)).href + (anchor === undefined ? '' : `#${anchor}`));
+    return { page, errors, foreign, close: () => context.close() };
+  };
+}
+
+/** By how much a page is wider than it may be. mdBook lets nothing stick out of its own frame, so that the document never is. */
+export const wider = (page) =>
+  page.evaluate(() => {
+    const content = document.querySelector('#mdbook-content') ?? document.querySelector('.content');
+    return Math.max(content.scrollWidth - content.clientWidth, document.documentElement.scrollWidth - window.innerWidth);
+  });

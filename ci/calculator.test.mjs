@@ -1,0 +1,214 @@
+// The calculator in a real browser: it computes and says the same as `tally calculator`, whatever is typed and whatever an address says.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import test from 'node:test';
+import { opener, wider } from './browser.mjs';
+import { build, copyOfCheckout } from './site.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const checkout = copyOfCheckout();
+const { status, output, site } = build(checkout, { effort: 'never', show: 'reference' });
+assert.equal(status, 0, output);
+const page = 'would-threads-do.html';
+
+const openPage = opener(site);
+
+/** Opens a page, and fails at the end if it complained or asked another host. */
+async function open(name, options) {
+  const { page: opened, errors, foreign, close } = await openPage(name, options);
+  return {
+    opened,
+    close: async () => {
+      assert.deepEqual([errors, foreign], [[], []]);
+      await close();
+    },
+  };
+}
+
+/** What the form shows: its answer, its quiet line, its fields, and its numbers. */
+const shown = (opened) =>
+  opened.evaluate(() => {
+    const form = document.querySelector('.service');
+    const numbers = [...form.querySelectorAll('data')].map((own) => [`${own.dataset.output} ${own.dataset.who}`, Number(own.value)]);
+    const fields = [...form.querySelectorAll('input')].map((input) => [input.name, Number(input.value)]);
+    const answer = form.querySelector('.answer');
+    return {
+      answer: answer.textContent,
+      state: answer.dataset.state,
+      notice: form.querySelector('.notice').textContent,
+      fields: Object.fromEntries(fields),
+      numbers: Object.fromEntries(numbers),
+    };
+  });
+
+/** Goes to an address of the same page, and waits until the form has seen it. */
+const follow = (opened, address) =>
+  opened.evaluate(
+    (address) =>
+      new Promise((seen) => {
+        addEventListener('hashchange', seen, { once: true });
+        location.hash = address;
+      }),
+    address,
+  );
+
+function tally(...flags) {
+  const command = ['run', '--quiet', '--manifest-path', 'benches-src/tally/Cargo.toml', '--', 'calculator', '--json', ...flags];
+  return JSON.parse(execFileSync('cargo', command, { cwd: checkout, encoding: 'utf8', maxBuffer: 1e8 })).cases;
+}
+
+/** That the form computes and says what tally does. */
+function agrees(live, own, where) {
+  assert.equal(live.answer, own.answer, where);
+  assert.equal(live.state, own.would_threads_do, where);
+  for (const [output, values] of Object.entries(own.outputs)) {
+    for (const who of ['thread', 'task', 'extra'].filter((who) => values[who]?.median !== undefined)) {
+      const [number, wanted] = [live.numbers[`${output} ${who}`], values[who].median];
+      assert.ok(Math.abs(number - wanted) <= 1e-9 * Math.abs(wanted), `${where}, ${output} ${who}: ${wanted} by tally, ${number} live`);
+    }
+  }
+}
+
+/** Addresses that no two runs differ in. */
+function randomAddresses(count) {
+  let state = 34;
+  const random = () => (state = (state * 48271) % 2147483647) / 2147483647;
+  const between = (least, most) => Number((least * (most / least) ** random()).toPrecision(3));
+  const one = () => ({
+    connections: Math.round(between(1, 1e6)),
+    requests: between(1, 1e6),
+    calls: Math.floor(10 * random()),
+    wait: between(0.01, 1000),
+    work: between(1, 1e5),
+    memory: between(0.1, 100),
+  });
+  return Array.from({ length: count }, () => `${new URLSearchParams(one())}`);
+}
+
+test('every preset computes and says what tally does', async () => {
+  const { opened, close } = await open(page);
+  const cases = tally('--machine', 'reference');
+  assert.ok(cases.length >= 5);
+  for (const own of cases) {
+    await opened.getByRole('button', { name: own.case, exact: true }).click();
+    const live = await shown(opened);
+    assert.deepEqual(live.fields, own.set);
+    agrees(live, own, own.case);
+    assert.equal(live.notice, '');
+    assert.equal(Object.fromEntries(new URLSearchParams(new URL(opened.url()).hash.slice(1))).requests, String(own.set.requests));
+  }
+  await close();
+});
+
+test('80 random settings are each answered, and as tally answers them', async () => {
+  const { opened, close } = await open(page);
+  const addresses = randomAddresses(80);
+  const cases = tally('--machine', 'reference', ...addresses.flatMap((address) => ['--address', address]));
+  for (const [nth, own] of cases.entries()) {
+    await follow(opened, addresses[nth]);
+    const live = await shown(opened);
+    agrees(live, own, addresses[nth]);
+    assert.match(live.answer, /^(Yes|No|It depends): /, addresses[nth]);
+  }
+  assert.equal(new Set(cases.map((own) => own.would_threads_do)).size, 3, 'of each kind there are some');
+  await close();
+});
+
+test('nonsense in an address is ignored field by field, in one quiet line', async () => {
+  const { opened, close } = await open(`${page}#connections=300&requests=lots`);
+  const first = await shown(opened);
+  assert.deepEqual([first.fields.connections, first.fields.requests], [300, 1000]);
+  assert.equal(first.notice, 'requests a second: no usable number, so we took 1,000.');
+  const markup = '<img src=x onerror=alert(1)>';
+  for (const nonsense of ['-5', 'NaN', 'Infinity', '1e400', '0x10', '', '1,000', 'ten', markup, 'x'.repeat(10_000)]) {
+    await follow(opened, `requests=${encodeURIComponent(nonsense)}&memory=16&${encodeURIComponent(nonsense)}=1`);
+    const { fields, notice, answer } = await shown(opened);
+    assert.deepEqual([fields.requests, fields.memory], [1000, 16], nonsense);
+    assert.ok(notice.startsWith('requests a second: ') && notice.length < 200, notice);
+    assert.match(answer, /^(Yes|No|It depends): /);
+  }
+  await follow(opened, 'connections=99999999&memory=0&work=1e-9');
+  const clamped = await shown(opened);
+  assert.deepEqual([clamped.fields.connections, clamped.fields.memory, clamped.fields.work], [1e6, 0.1, 1]);
+  assert.match(clamped.notice, /not between 1 and 1,000,000, so we took 1,000,000;/);
+  assert.equal(await opened.locator('main img').count(), 0);
+  await close();
+});
+
+test('an anchor of the page is none of its settings, and goes where it leads', async () => {
+  const { opened, close } = await open(`${page}#connections=300`);
+  await follow(opened, 'what-is-left-out');
+  assert.equal((await shown(opened)).fields.connections, 300);
+  assert.ok(await opened.locator('#what-is-left-out').evaluate((heading) => heading.getBoundingClientRect().top < innerHeight));
+  await close();
+});
+
+test('a field is typed into: the answer follows and stays in view, the address says it, and mdBook turns no page', async () => {
+  const { opened, close } = await open(page, { width: 390, height: 700 });
+  const field = opened.getByLabel('open connections');
+  await field.focus();
+  for (const key of ['Home', 'ArrowLeft', 'ArrowRight', 'ControlOrMeta+a']) await opened.keyboard.press(key);
+  await opened.keyboard.type('900000');
+  const answer = opened.locator('.service .answer');
+  await opened.waitForFunction(() => document.querySelector('.service .answer').textContent.startsWith('No: 900,000 '));
+  for (const label of ['open connections', 'memory for connections']) {
+    await opened.getByLabel(label).scrollIntoViewIfNeeded();
+    const { top, bottom } = await answer.evaluate((answer) => answer.getBoundingClientRect().toJSON());
+    assert.ok(top >= 0 && bottom <= 700, `at ${label} the answer is at ${top} to ${bottom}`);
+  }
+  assert.equal(await answer.getAttribute('aria-live'), 'polite');
+  await opened.keyboard.press('Tab');
+  assert.ok(opened.url().includes('would-threads-do.html#connections=900000&'), opened.url());
+  await opened.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (window.copied = text) } }));
+  await opened.getByRole('button', { name: 'copy link' }).click();
+  assert.equal(await opened.evaluate(() => window.copied), opened.url());
+  await close();
+});
+
+test('at every width and in every theme nothing sticks out, and axe finds nothing serious', async () => {
+  for (const theme of ['light', 'rust', 'coal', 'navy', 'ayu']) {
+    for (const width of [320, 720, 1440]) {
+      const { opened, close } = await open(page, { width, height: 450, theme });
+      await opened.locator('.numbers summary').click();
+      assert.ok((await wider(opened)) <= 0, `${await wider(opened)} px wider than ${width}`);
+      await opened.evaluate(axe);
+      const { violations } = await opened.evaluate(() => axe.run('main', { resultTypes: ['violations'], preload: false }));
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`), [], `${theme} at ${width}`);
+      await close();
+    }
+  }
+});
+
+test('without JavaScript each worked case has its answer, and all numbers stand in tables', async () => {
+  const { opened, close } = await open(page, { width: 390, javaScriptEnabled: false });
+  assert.equal(await opened.locator('.calculator form').count(), 0);
+  const cases = tally('--machine', 'reference');
+  assert.deepEqual(await opened.locator('.cases .said').allTextContents(), cases.map((own) => own.answer));
+  assert.equal(await opened.locator('.numbers').getAttribute('open'), null);
+  assert.ok((await opened.locator('.numbers data').count()) >= 75);
+  assert.equal(await opened.locator('.calculator .missing').count(), 0, 'the reference machine has every number');
+  assert.ok((await opened.locator('table.inputs a.value').count()) >= 10);
+  assert.match(await opened.locator('table.formulas').textContent(), /requests a second × switches per request × one switch/);
+  await close();
+});
+
+test('what was not measured is said with its cure, and nothing is made up for it', async () => {
+  const html = readFileSync(join(site, page), 'utf8');
+  writeFileSync(join(site, 'without-numbers.html'), html.replaceAll('"unknown":null', '"unknown":"one switch has no number here (run: \\u003cb>this\\u003c/b>)"'));
+  const { opened, close } = await open('without-numbers.html');
+  const { state, answer } = await shown(opened);
+  assert.equal(state, 'unknown');
+  assert.ok(answer.startsWith('Cannot say: one switch has no number here (run: <b>this</b>)'), answer);
+  await close();
+});
+
+test('on other pages the script does nothing', async () => {
+  const { opened, close } = await open('method.html#connections=5');
+  assert.equal(await opened.locator('.service').count(), 0);
+  await close();
+});

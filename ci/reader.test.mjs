@@ -1,0 +1,246 @@
+// What a reader meets: how soon a page answers, how long it is, what a search leads to, whether tables and charts have room, and prose that can
+// be read. Every figure is printed beside its bound.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { opener } from './browser.mjs';
+import { aboveCeilings, counted, pages as sources, prose } from './prose.mjs';
+import { build, copyOfCheckout, pages } from './site.mjs';
+
+const checkout = copyOfCheckout();
+const { status, output, site } = build(checkout, { effort: 'never', show: 'reference' });
+assert.equal(status, 0, output);
+const open = opener(site);
+const all = pages(site);
+const ANSWERS = ['switch-cost', 'creation', 'memory', 'limits', 'async-vs-manual', 'does-it-matter'].map((name) => `${name}.html`);
+const withFigures = all.filter((name) => readFileSync(join(site, name), 'utf8').includes('data-live='));
+
+/** Prints the largest of these figures beside what it may be, and fails with all that are beyond. */
+function bounded(what, figures, most, unit) {
+  const [worst, where] = figures.reduce((worst, figure) => (figure[0] > worst[0] ? figure : worst), [0, 'nowhere']);
+  console.log(`${what}: at most ${Math.round(worst)} ${unit} (${where}), to be at most ${most}`);
+  const beyond = figures.filter(([figure]) => figure > most).map(([figure, where]) => `${where}: ${Math.round(figure)} ${unit}`);
+  assert.deepEqual(beyond, [], `${what}, to be at most ${most} ${unit}`);
+}
+
+/** What a page shows at 1440 × 900 while everything that folds is folded. */
+async function look(name) {
+  const { page, close } = await open(name);
+  const seen = await page.evaluate(() => {
+    const main = document.querySelector('main');
+    const words = (text) => text.trim().split(/\s+/).filter(Boolean).length;
+    const lead = main.querySelector('.lead');
+    const figure = main.querySelector('figure.figure, .figure');
+    const shown = main.innerText;
+    const end = (element) => element.getBoundingClientRect().bottom + window.scrollY;
+    const codeBefore = [...main.querySelectorAll('pre')].filter(
+      (pre) => figure && pre.checkVisibility() && pre.compareDocumentPosition(figure) & Node.DOCUMENT_POSITION_FOLLOWING,
+    );
+    return {
+      height: document.documentElement.scrollHeight,
+      inner: main.getBoundingClientRect().height,
+      // What stands in a picture is looked at, not read.
+      words: words(shown) - [...main.querySelectorAll('.picture')].reduce((sum, picture) => sum + words(picture.innerText), 0),
+      // After the question itself.
+      answerBegins: lead ? words(shown.slice(0, shown.indexOf(lead.innerText))) - words(main.querySelector('h1').innerText) : undefined,
+      leadWords: lead ? words(lead.innerText) : undefined,
+      figureEnds: figure ? end(figure.querySelector('.wide-only') ?? figure) : undefined,
+      code: codeBefore.reduce((lines, pre) => lines + pre.innerText.split('\n').length, 0),
+      headings: [...main.querySelectorAll('h1')].length,
+    };
+  });
+  await close();
+  return seen;
+}
+
+const looks = new Map();
+test.before(async () => {
+  for (const name of all) looks.set(name, await look(name));
+});
+const of = (names, what) => names.map((name) => [looks.get(name)[what], name]);
+
+test('a chapter answers first, and its figure follows at once', () => {
+  for (const name of ANSWERS) assert.ok(looks.get(name).leadWords > 5, `${name} has no answer`);
+  bounded('words between a question and its answer', of(ANSWERS, 'answerBegins'), 0, 'words');
+  bounded('words of an answer', of(ANSWERS, 'leadWords'), 60, 'words');
+  bounded('where the first figure of a chapter ends', of(ANSWERS, 'figureEnds'), 1.5 * 900, 'px');
+  bounded('lines of code before the first figure of a chapter', of(ANSWERS, 'code'), 0, 'lines');
+});
+
+test('no page is longer than a reader reads', () => {
+  bounded('height of a page', of(all, 'height'), 18_000, 'px');
+  bounded('height of an answer page', of(ANSWERS, 'height'), 9_000, 'px');
+  bounded('words on an answer page', of(ANSWERS, 'words'), 1_500, 'words');
+  for (const name of all) assert.equal(looks.get(name).headings, 1, `${name} has one question`);
+});
+
+/** What somebody types, and which page answers it first. */
+const SEARCHES = {
+  pinning: 'switch-cost/why-pinning-helps.html',
+  'how many threads': 'limits.html',
+  'how many threads can I have': 'limits.html',
+  'memory per thread': 'memory.html',
+  'should I use async': 'does-it-matter.html',
+  'should I use async for 200 connections': 'does-it-matter.html',
+  io_uring: 'switch-cost/many-tokens-and-io-uring.html',
+  'context switch': 'switch-cost.html',
+  'why does pinning help': 'switch-cost/why-pinning-helps.html',
+};
+
+test('a search leads first to the page that answers', async () => {
+  const { page, close } = await open('introduction.html');
+  await page.keyboard.press('s');
+  const bar = page.locator('#mdbook-searchbar, #searchbar').first();
+  await bar.waitFor();
+  const wrong = [];
+  for (const [words, answer] of Object.entries(SEARCHES)) {
+    await bar.fill(words);
+    await bar.dispatchEvent('keyup');
+    const first = page.locator('#mdbook-searchresults li a, #searchresults li a').first();
+    await page.waitForFunction(
+      ({ words }) => document.querySelector('#mdbook-searchresults-header, #searchresults-header')?.textContent.includes(`'${words}'`),
+      { words },
+      { timeout: 10_000 },
+    );
+    const found = new URL(await first.getAttribute('href'), page.url()).pathname;
+    if (!found.endsWith(`/${answer}`)) wrong.push(`${words} leads to ${found}, and not to ${answer}`);
+  }
+  await close();
+  assert.deepEqual(wrong, []);
+});
+
+test('listings are not found by a search, and programs have a page', () => {
+  const index = readFileSync(join(site, pagesOf(/^searchindex.*\.js$/)[0]), 'utf8');
+  assert.doesNotMatch(index, /harness::repeat::/, 'the code of a whole program is in the index');
+  for (const name of ANSWERS) assert.ok(all.includes(name.replace('.html', '/programs.html')), name);
+});
+
+/** Files of the site whose names are like this. */
+function pagesOf(pattern) {
+  return readdirSync(site).filter((name) => pattern.test(name));
+}
+
+/** Opens everything that folds. */
+const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+
+test('every table has room on a wide page, and its first number is seen on a phone', async () => {
+  const wide = [];
+  const unseen = [];
+  for (const name of all) {
+    const { page, close } = await open(name);
+    await unfold(page);
+    const ofPage = (what) => `${name}, ${what}`;
+    const boxes = await page.$$eval('main .wide', (boxes) =>
+      boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.closest('[id]')?.id}: ${box.scrollWidth} of ${box.clientWidth} px`),
+    );
+    wide.push(...boxes.map(ofPage));
+    await page.setViewportSize({ width: 390, height: 844 });
+    const numbers = await page.$$eval('main .table .wide', (boxes) =>
+      boxes.flatMap((box) => {
+        const number = [...box.querySelectorAll('tbody td')].find((cell) => /\d/.test(cell.textContent));
+        if (!number || number.colSpan > 1) return [];
+        const { left } = number.getBoundingClientRect();
+        return left + 40 > box.getBoundingClientRect().right ? [`${box.closest('[id]')?.id}: ${Math.round(left)} px`] : [];
+      }),
+    );
+    unseen.push(...numbers.map(ofPage));
+    await close();
+  }
+  assert.deepEqual(wide, [], 'tables wider than their room');
+  assert.deepEqual(unseen, [], 'on a phone the first number is out of sight');
+});
+
+/** The texts of a picture that lie outside of it. */
+const outside = (picture) =>
+  picture.evaluate((svg) => {
+    const box = svg.getBoundingClientRect();
+    const isOutside = (text) => {
+      const { left, right, top, bottom, width } = text.getBoundingClientRect();
+      return width > 0 && (left < box.left - 1 || right > box.right + 1 || top < box.top - 1 || bottom > box.bottom + 1);
+    };
+    return [...svg.querySelectorAll('text')].filter(isOutside).map((text) => text.textContent);
+  });
+
+for (const [width, shown] of [[1440, '.wide-only'], [390, '.narrow-only']]) {
+  test(`no text lies outside its chart at ${width} px, drawn or live, and no letter is scaled to be small`, async () => {
+    const wrong = [];
+    for (const name of withFigures) {
+      const { page, close } = await open(name, { width });
+      await unfold(page);
+      for (const figure of await page.locator('figure[data-live]').all()) {
+        const drawn = figure.locator(`${shown} svg`);
+        const out = await outside(drawn);
+        const scale = await drawn.evaluate((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width);
+        await figure.locator('button.explore').click();
+        const live = figure.locator('.vega-embed svg.marks');
+        await live.waitFor();
+        const outLive = await outside(live);
+        if (out.length || outLive.length || scale < 0.9) {
+          wrong.push({ figure: `${name}#${await figure.getAttribute('id')}`, out, outLive, scale: Number(scale.toFixed(2)) });
+        }
+      }
+      await close();
+    }
+    assert.deepEqual(wrong, []);
+  });
+}
+
+test('prose is under its ceilings on every page', () => {
+  const above = sources().flatMap(({ file, text }) => aboveCeilings(counted(prose(text))).map((line) => `${file}: ${line}`));
+  assert.deepEqual(above, []);
+});
+
+test('every page says what it found where a link to it is shown, and is linked to its picture', () => {
+  const titles = new Map();
+  for (const name of all) {
+    const html = readFileSync(join(site, name), 'utf8');
+    const tag = (property) => html.match(new RegExp(`<meta (?:property|name)="${property}" content="([^"]*)"`))?.[1] ?? '';
+    assert.ok(tag('og:title').length > 3, `${name} has no title`);
+    assert.ok(tag('description').length > 20, `${name} has no description`);
+    assert.equal(titles.get(tag('description')), undefined, `${name} is described as ${titles.get(tag('description'))} is`);
+    titles.set(tag('description'), name);
+    if (!withFigures.includes(name)) continue;
+    const picture = readFileSync(join(site, name, '..', tag('og:image')));
+    assert.equal(picture.toString('latin1', 1, 4), 'PNG', name);
+    assert.deepEqual([picture.readUInt32BE(16), picture.readUInt32BE(20)], [1200, 630], name);
+  }
+});
+
+/** Where the site's own redirects lead from an address, and where the script does that knows on which page each name stands. */
+function follow(address) {
+  const [file, anchor] = address.split('#');
+  const has = (file, anchor) => new RegExp(`\\bid="${anchor}"`).test(readFileSync(join(site, file), 'utf8'));
+  if (has(file, anchor)) return true;
+  const moved = readFileSync(join(site, file), 'utf8').match(/const fragmentMap =\s*(\{.*?\})\s*;/s);
+  const target = moved && JSON.parse(moved[1])[`#${anchor}`];
+  if (target) {
+    const [page, own] = target.split('#');
+    return existsSync(join(site, page)) && (own === undefined || has(page, own));
+  }
+  let name = anchor;
+  while (name && !Object.hasOwn(places, name)) name = name.slice(0, Math.max(0, name.lastIndexOf('-')));
+  return name !== '' && (has(places[name], anchor) || has(places[name], name));
+}
+const places = JSON.parse(readFileSync(join(site, 'generated/places.js'), 'utf8').replace(/^window.places = |;\s*$/g, ''));
+
+test('old addresses lead to where things stand now', async () => {
+  const old = readFileSync(new URL('old-addresses.txt', import.meta.url), 'utf8').trim().split('\n');
+  assert.deepEqual(old.filter((address) => !follow(address)), []);
+  // And a browser goes there.
+  const { page, close } = await open('introduction.html');
+  const lost = [];
+  for (const address of old.filter((_, nth) => nth % 12 === 0)) {
+    const [file, anchor] = address.split('#');
+    await page.goto('about:blank');
+    await page.goto(`${pathToFileURL(join(site, file)).href}#${anchor}`);
+    // It is where it was, or its section became a page.
+    const arrived = () => document.querySelector(':target') !== null || (location.hash === '' && document.readyState === 'complete');
+    const is = await page.waitForFunction(arrived, undefined, { timeout: 5_000 }).then(() => true, () => false);
+    if (!is) lost.push(`${address}: ${page.url()}`);
+  }
+  await close();
+  assert.deepEqual(lost, []);
+});
