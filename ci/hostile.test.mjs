@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { opener, wider } from './browser.mjs';
-import { build, copyOfCheckout, pages } from './site.mjs';
+import { build, copyOfCheckout, deadLinks, pages } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const machines = join(checkout, 'data/machines');
@@ -49,6 +49,7 @@ test('half of the experiments are missing, and every page still makes sense', ()
     // A finding whose number is missing falls away, and leaves no empty title behind.
     assert.doesNotMatch(html, /<p class="(finding|lead)">\s*<\/p>/, name);
   }
+  assert.deepEqual(deadLinks(site), [], 'what leads to a number leads to where it says that there is none');
   const answers = ['switch-cost', 'creation', 'memory', 'limits', 'async-vs-manual', 'does-it-matter'];
   const missing = answers.filter((name) => /class="missing"/.test(readFileSync(join(site, `${name}.html`), 'utf8')));
   assert.ok(missing.length > 0, 'nothing says what was not measured');

@@ -2,9 +2,9 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -38,4 +38,28 @@ export function build(checkout, settings = {}, more = {}) {
 export function pages(site) {
   const own = (file) => file.endsWith('.html') && !['404.html', 'index.html', 'print.html', 'toc.html'].includes(file);
   return readdirSync(site, { recursive: true }).filter(own).sort();
+}
+
+/** Every link of a built site that leads nowhere, and every id that a page has twice. */
+export function deadLinks(site) {
+  const texts = new Map();
+  const mainOf = (name) => {
+    if (!texts.has(name)) texts.set(name, readFileSync(join(site, name), 'utf8').match(/<main>[\s\S]*<\/main>/)[0]);
+    return texts.get(name);
+  };
+  const idsOf = (name) => [...mainOf(name).matchAll(/<[a-z][^<>]*? id="([^"]+)"/g)].map(([, id]) => id);
+  const dead = [];
+  for (const name of [...pages(site), 'print.html']) {
+    const ids = idsOf(name);
+    dead.push(...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${name}: the id ${id} twice`));
+    const links = [...mainOf(name).matchAll(/<a\b[^<>]*? href="([^"]+)"/g)].map(([, link]) => link);
+    for (const link of new Set(links)) {
+      if (/^https?:/.test(link)) continue;
+      const [path, anchor] = link.split('#');
+      const target = path ? normalize(join(dirname(name), path)) : name;
+      if (!existsSync(join(site, target))) dead.push(`${name}: no page ${link}`);
+      else if (anchor && target.endsWith('.html') && !idsOf(target).includes(anchor)) dead.push(`${name}: no anchor ${link}`);
+    }
+  }
+  return dead;
 }

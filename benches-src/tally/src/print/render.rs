@@ -45,7 +45,8 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
         // A phone has nothing to point with, and can follow a link.
         Err(missing) => {
             let reason = format!("<span class=\"unseen reason\">: {}</span>", html(&missing.reason));
-            return Ok(leading(missing.word, &missing.reason, &view.link_to_number(asked)?) + &reason);
+            // Its row may not be there either.
+            return Ok(leading(missing.word, &missing.reason, &view.link_to(plan, experiment)) + &reason);
         }
         Ok(quantity) => quantity,
     };
