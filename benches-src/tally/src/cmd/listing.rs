@@ -68,9 +68,12 @@ impl Listing {
         })
     }
 
-    /// Whether there is all that it shows.
+    /// Whether there is all that it shows. That each program of a chapter has its excerpt is seen where all of them are shown, once.
     pub fn is_known(&self, view: &View) -> Result<()> {
-        self.print(view, Form::Text).map(drop)
+        if self.all.is_some() || !self.file.is_empty() {
+            return self.print(view, Form::Text).map(drop);
+        }
+        self.programs.iter().try_for_each(|name| plan_of(view, name).map(drop))
     }
 }
 
@@ -85,10 +88,15 @@ fn programs_of(view: &View, chapter: &str) -> Result<Vec<String>> {
     Ok(planned.chain(tools).filter(|name| seen.insert(*name)).map(str::to_owned).collect())
 }
 
+/// The chapter of a program, which may be one that only others start.
+fn plan_of<'a>(view: &'a View, name: &str) -> Result<&'a Plan> {
+    let of_tool = view.plans.0.iter().find(|plan| plan.tools.iter().any(|tool| tool.name == name));
+    of_tool.map_or_else(|| view.plans.chapter_of(name), Ok)
+}
+
 impl<'a> Program<'a> {
     fn read(view: &'a View, name: &str) -> Result<Self> {
-        let of_tool = view.plans.0.iter().find(|plan| plan.tools.iter().any(|tool| tool.name == name));
-        let plan = of_tool.map_or_else(|| view.plans.chapter_of(name), Ok)?;
+        let plan = plan_of(view, name)?;
         let file = File::read(view, &Project::listing(&plan.chapter, name))?;
         let excerpt = Excerpt::cut(&file.code).with_context(|| format!("in benches-src/{}", file.path))?;
         let operation = operation(&view.project, &plan.chapter, name)?;
