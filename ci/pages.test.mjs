@@ -271,7 +271,7 @@ test('commands and citations can be copied, and a citation says where this copy 
   const row = page.locator('#socket-thread-socket-hops-500-one-cpu');
   await row.getByRole('button', { name: 'Copy a citation' }).click();
   const address = page.url().split('#')[0];
-  assert.match(await page.evaluate(() => window.copied), /^threads over a socket: [\d.]+ µs \[[\d.–]+\]\. .*Machine amd-epyc/);
+  assert.match(await page.evaluate(() => window.copied), /^threads over a socket: [\d.]+ µs \[[\d.–]+\]( \([^)]*\))?\. .*Machine amd-epyc/);
   assert.ok((await page.evaluate(() => window.copied)).endsWith(`${address}#socket-thread-socket-hops-500-one-cpu`));
   await close();
 });

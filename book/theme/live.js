@@ -123,11 +123,16 @@
   }
   // A row's citation is its table's, with the row's number first and the row's own address.
   function citationOf(row) {
-    const [name, number] = [row.querySelector('th'), row.querySelector('td')].map((cell) => cell.firstElementChild?.matches('a') ? cell.firstElementChild.textContent : cell.innerText);
+    const name = row.querySelector('th').firstElementChild?.matches('a') ? row.querySelector('th a').textContent : row.querySelector('th').firstChild.textContent;
+    const cell = row.querySelector('td');
     const citation = row.closest('.table').querySelector('.cite > p').cloneNode(true);
     citation.querySelectorAll('a, button').forEach((own) => own.remove());
-    const interval = row.querySelector('td .interval')?.textContent;
-    const said = number.replace(interval ?? '', '').trim() + (interval ? ` [${interval}]` : '');
+    const part = (selector, [before, after]) => {
+      const own = cell.querySelector(selector)?.textContent;
+      return own ? ` ${before}${own}${after}` : '';
+    };
+    // The number, its interval, and what must stand beside it.
+    const said = cell.firstChild.textContent.trim() + part('.interval', '[]') + part('.missing', '()');
     return `${name.trim()}: ${said}. ${citation.textContent.trim()} ${location.href.split('#')[0]}#${row.id}`;
   }
   for (const row of document.querySelectorAll('.table tr[id]')) {

@@ -61,6 +61,8 @@ impl Ladder {
         }
         let cases = &view.front.takeaway(&self.caption)?.cases;
         let caption = takeaways::said(view, cases, form)?.unwrap_or_default();
+        // What is not measured has no finding.
+        let finding = if caption.is_empty() { String::new() } else { format!("<p class=\"finding\">{caption}</p>\n") };
         let own = marks.iter().filter(|row| row["who"] == "here");
         let each: Vec<String> = own.map(|row| format!("{}: {}", words_of(row, "row"), words_of(row, "said"))).collect();
         let spoken = takeaways::said(view, cases, Form::Text)?.unwrap_or_default();
@@ -75,7 +77,7 @@ impl Ladder {
             ratio: "thread over task",
             command: &format!("cargo tally ladder --caption {}", self.caption),
             above: format!(
-                "<p class=\"finding\">{caption}</p>\n<p class=\"marks\">Bar: {}, its end the 95 % interval. Rings: other machines, where they ran the same programs.</p>\n",
+                "{finding}<p class=\"marks\">Bar: {}, its end the 95 % interval. Rings: other machines, where they ran the same programs.</p>\n",
                 html(view.machine.name())
             ),
             caption: String::new(),
