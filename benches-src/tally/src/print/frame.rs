@@ -97,8 +97,8 @@ impl Frame<'_> {
         );
         let question = html(&experiment.question);
         let caption = format!(
-            "<caption><span>{question} {} {}; {}.</span></caption>\n",
-            html(&self.shared_values(cells(), &shared)),
+            "<caption><span>{question}{} {}; {}.</span></caption>\n",
+            self.shared_values(cells(), &shared),
             inside.caption,
             html(&render::context(view, plan, experiment)?)
         );
@@ -178,12 +178,12 @@ impl Frame<'_> {
         out + "</tbody>\n"
     }
 
-    /// Parameters that all cells share, as they stand in a caption: `500 members.`
+    /// Parameters that all cells share, as they stand in a caption, as HTML: ` All rows: 500 members.`
     fn shared_values<'a>(&self, cells: impl Iterator<Item = &'a Cell> + Clone, shared: &[String]) -> String {
         let known = |name: &String| cells.clone().find_map(|cell| cell.parameters.get(name));
         let value = |name: &String| Some(self.plan.words.value(name, known(name)?));
         let values: Vec<String> = shared.iter().filter_map(value).filter(|words| !words.is_empty()).collect();
-        if values.is_empty() { String::new() } else { format!("{}.", values.join(", ")) }
+        if values.is_empty() { String::new() } else { format!(" All rows: {}.", html(&values.join(", "))) }
     }
 
     /// Which cells a quick record lacks, if it lacks any.
