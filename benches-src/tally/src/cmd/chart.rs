@@ -82,7 +82,8 @@ impl Chart {
         let rows = Row::all(experiment, record)?;
         let points = self.shape.points(&Source { view, plan, experiment, record, rows: &rows })?;
         if self.standalone {
-            let drawn = view.pencil.draw(&view.project, &self.request(view, experiment, &points)?, packages(view))?;
+            let request = self.request(view, experiment, &points, &self.spoken(view, experiment)?)?;
+            let drawn = view.pencil.draw(&view.project, &request, packages(view))?;
             return charts::standalone(&view.project, &drawn.wide);
         }
         if form != Form::Page {
@@ -95,11 +96,11 @@ impl Chart {
         self.figure(view, plan, experiment, (record, freshness), &rows, &points)
     }
 
-    fn request(&self, view: &View, experiment: &Experiment, points: &Points) -> Result<Request> {
+    /// What is drawn, with what is said of it aloud.
+    fn request(&self, view: &View, experiment: &Experiment, points: &Points, spoken: &str) -> Result<Request> {
         let titles = [("$axis", points.axis.as_str()), ("$x", points.x.as_str())];
-        let spoken = render::fill(view, experiment, self.caption(experiment)?, Form::Text)?;
         let description = match self.standalone {
-            true => spoken,
+            true => spoken.to_owned(),
             false => format!("{spoken} The table of {} has every number.", experiment.name),
         };
         let title = self.title(view, experiment, Form::Text)?;
@@ -131,6 +132,11 @@ impl Chart {
             Err(_) => None,
         };
         Ok(said.unwrap_or_else(|| render::words(&experiment.question, form)))
+    }
+
+    /// The caption in plain words.
+    fn spoken(&self, view: &View, experiment: &Experiment) -> Result<String> {
+        render::fill(view, experiment, self.caption(experiment)?, Form::Text)
     }
 
     fn caption<'a>(&self, experiment: &'a Experiment) -> Result<&'a str> {
@@ -167,7 +173,8 @@ impl Chart {
         points: &Points,
     ) -> Result<String> {
         let name = self.shape.name();
-        let request = self.request(view, experiment, points)?;
+        let spoken = self.spoken(view, experiment)?;
+        let request = self.request(view, experiment, points, &spoken)?;
         let pictures = charts::pictures_or_why(view, &request, packages(view));
         let own = self.own(experiment);
         let path = format!("{}/{}/{own}", view.machine.slug(), plan.chapter);
@@ -176,11 +183,7 @@ impl Chart {
         let command = format!("cargo tally chart {} {name}", experiment.name);
         let small = SmallPrint {
             figure: &own,
-            says: &format!(
-                "{} {}",
-                request.title,
-                render::fill(view, experiment, self.caption(experiment)?, Form::Text)?
-            ),
+            says: &format!("{} {spoken}", request.title),
             command: &command,
             csv: &table::csv(experiment, rows),
             more: &[("specification", file)],

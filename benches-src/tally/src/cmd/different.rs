@@ -56,35 +56,19 @@ impl<'a> Number<'a> {
         for (pair, [left, right]) in ladder.chain(dumbbells) {
             let Compared { asked, here, others, .. } = Compared::of(view, pair)?;
             let others: Vec<_> = others.into_iter().filter(|(machine, _)| is_there(view, machine)).collect();
-            let of = |what: &str| format!("{} ({}): {what}", pair.label, pair.detail);
-            let parts = [
-                (
-                    of(left),
-                    asked.left,
-                    here.left,
-                    others.iter().map(|(machine, own)| (machine, own.left)).collect::<Vec<_>>(),
-                ),
-                (
-                    of(right),
-                    asked.right,
-                    here.right,
-                    others.iter().map(|(machine, own)| (machine, own.right)).collect(),
-                ),
-                (
-                    of(&format!("{right} over {left}")),
-                    asked.ratio,
-                    here.ratio,
-                    others.iter().map(|(machine, own)| (machine, own.ratio)).collect(),
-                ),
-            ];
-            for (label, asked, here, there) in parts {
-                let there: Vec<_> =
-                    there.into_iter().filter_map(|(machine, own)| Some((machine.clone(), own?))).collect();
+            let names = [left.to_owned(), right.to_owned(), format!("{right} over {left}")];
+            // Of each machine its three numbers, so that the first of each are the left one's.
+            let mut others: Vec<_> =
+                others.into_iter().map(|(machine, own)| (machine, own.each().into_iter())).collect();
+            for ((name, asked), here) in names.into_iter().zip(asked.each()).zip(here.each()) {
+                let there = others.iter_mut().filter_map(|(machine, own)| Some((machine.clone(), own.next()??)));
+                let there: Vec<_> = there.collect();
                 if let Ok(here) = here
                     && !there.is_empty()
                     && here.estimate.median > 0.0
                     && seen.insert(asked.expression.to_string())
                 {
+                    let label = format!("{} ({}): {name}", pair.label, pair.detail);
                     all.push(Self { label, asked, here, there });
                 }
             }

@@ -126,7 +126,7 @@ impl<'a> Program<'a> {
             "<figure class=\"listing\">\n<figcaption><strong>{}</strong> <span class=\"operation\">{}</span> <a href=\"{}\">the whole program, {} lines</a></figcaption>\n{}{}</figure>\n",
             html(self.plan.words.program(&self.name)),
             with_code(&self.operation),
-            link(view, &format!("{}/programs.md", self.plan.chapter), &self.name),
+            view.program(&self.plan.chapter, &self.name),
             self.file.lines(),
             stale(view, &self.name, &self.file.path)?,
             self.excerpt()
@@ -205,11 +205,6 @@ fn all(view: &View, chapter: &str, programs: &[Program]) -> Result<String> {
     let shared = shared_files(&view.project.benches(), chapter);
     let files = shared.iter().map(|path| File::read(view, path)?.whole(view, None, Form::Page));
     Ok(format!("{sections}\n## What they share\n\n{}", files.collect::<Result<String>>()?))
-}
-
-/// A link from the page that is printed to another page of the book.
-fn link(view: &View, page: &str, anchor: &str) -> String {
-    format!("{}#{anchor}", view.way_to(page))
 }
 
 /// The revision of the files that a program was measured with, if they are those that lie here now.

@@ -27,6 +27,11 @@ pub struct Three<T> {
 }
 
 impl<T> Three<T> {
+    /// One after the other: of the left one, of the right one, and the ratio.
+    pub fn each(self) -> [T; 3] {
+        [self.left, self.right, self.ratio]
+    }
+
     fn map<U>(&self, mut change: impl FnMut(&T) -> Result<U>) -> Result<Three<U>> {
         Ok(Three { left: change(&self.left)?, right: change(&self.right)?, ratio: change(&self.ratio)? })
     }

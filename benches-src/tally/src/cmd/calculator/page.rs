@@ -125,7 +125,7 @@ impl Printer<'_> {
         let context = if records.is_empty() { machine.to_owned() } else { format!("{machine}, {measured}") };
         let csv = downloads::write(self.view, &format!("{}/calculator.csv", self.view.machine.slug()), &self.csv()?)?;
         let parts = [
-            format!("<a href=\"machines.md\">{}</a>", html(&context)),
+            format!("<a href=\"{}\">{}</a>", self.view.way_to("machines.md"), html(&context)),
             format!("<a href=\"{csv}\" download>data (CSV)</a>"),
             "<code class=\"command\">cargo tally calculator</code>".to_owned(),
         ];
