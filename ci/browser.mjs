@@ -1,6 +1,7 @@
 // The browser in which tests look at a built site, and what pages complain about in it.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -42,3 +43,13 @@ export const wider = (page) =>
     const content = document.querySelector('#mdbook-content') ?? document.querySelector('.content');
     return Math.max(content.scrollWidth - content.clientWidth, document.documentElement.scrollWidth - window.innerWidth);
   });
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What keeps people from reading a page's text, as axe finds it, in words. mdBook's own frame is not ours to mend. */
+export async function barriers(page, rules = {}) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate((rules) => axe.run('main', { ...rules, resultTypes: ['violations'], preload: false }), rules);
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`);
+}

@@ -81,6 +81,11 @@ impl Places {
         &self.pages
     }
 
+    /// The text of the page at this path.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.pages.iter().find(|(page, _)| page == path).map(|(_, text)| text.as_str())
+    }
+
     /// The path of the page on which an anchor stands.
     pub fn home(&self, anchor: &str) -> Option<&str> {
         self.homes.get(anchor).map(String::as_str)

@@ -109,6 +109,14 @@ impl Plans {
 }
 
 impl Plan {
+    /// Every program of the chapter, each once: in the order of its experiments, and then those that only others start.
+    pub fn programs(&self) -> Vec<&str> {
+        let planned = self.experiments.iter().flat_map(|experiment| experiment.programs());
+        let tools = self.tools.iter().map(|tool| tool.name.as_str());
+        let mut seen = BTreeSet::new();
+        planned.chain(tools).filter(|name| seen.insert(*name)).collect()
+    }
+
     fn load(project: &Project, chapter: String) -> Result<Self> {
         let text = fs::read_to_string(project.plan(&chapter))?;
         let mut plan: Plan = toml::from_str(&text)?;

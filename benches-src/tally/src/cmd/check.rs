@@ -58,14 +58,10 @@ impl Check {
 /// Every program is in the plan, says what one operation is, is shown by its chapter, and has words for charts and tables.
 fn listings(view: &View, plan: &Plan, beside: &HashSet<String>) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
-    let all = format!("<!-- cmdrun tally listing --all {} -->", plan.chapter);
-    if !view
-        .places
-        .pages()
-        .iter()
-        .any(|(page, text)| *page == format!("{}/programs.md", plan.chapter) && text.contains(&all))
-    {
-        wrong.push(format!("book/src/{}/programs.md does not show the programs of its chapter: {all}", plan.chapter));
+    let (page, all) =
+        (format!("{}/programs.md", plan.chapter), format!("<!-- cmdrun tally listing --all {} -->", plan.chapter));
+    if !view.places.text(&page).is_some_and(|text| text.contains(&all)) {
+        wrong.push(format!("book/src/{page} does not show the programs of its chapter: {all}"));
     }
     let folder = view.project.benches().join(&plan.chapter).join("src/bin");
     let listed = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;

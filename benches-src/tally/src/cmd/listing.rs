@@ -1,6 +1,5 @@
 //! `tally listing`: of programs, the part that is inside the clock and what the others do meanwhile; of a chapter, every program with its whole file.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path};
 
@@ -77,15 +76,12 @@ impl Listing {
     }
 }
 
-/// The programs of a chapter: in the order of its plan, and then those that are in no experiment.
+/// The programs of a chapter.
 fn programs_of(view: &View, chapter: &str) -> Result<Vec<String>> {
     let known = || view.plans.0.iter().map(|plan| plan.chapter.as_str()).collect::<Vec<_>>().join(", ");
     let plan = view.plans.0.iter().find(|plan| plan.chapter == chapter);
     let plan = plan.with_context(|| format!("unknown chapter {chapter:?}; there are: {}", known()))?;
-    let planned = plan.experiments.iter().flat_map(|experiment| experiment.programs());
-    let tools = plan.tools.iter().map(|tool| tool.name.as_str());
-    let mut seen = BTreeSet::new();
-    Ok(planned.chain(tools).filter(|name| seen.insert(*name)).map(str::to_owned).collect())
+    Ok(plan.programs().into_iter().map(str::to_owned).collect())
 }
 
 /// The chapter of a program, which may be one that only others start.

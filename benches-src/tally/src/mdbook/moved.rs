@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use crate::book::experiment::Experiment;
 use crate::print::downloads;
 use crate::print::view::View;
 
@@ -14,9 +13,7 @@ pub fn write(view: &View) -> Result<()> {
     let mut places = BTreeMap::new();
     for plan in &view.plans.0 {
         let page = format!("{}/programs.md", plan.chapter);
-        let tools = plan.tools.iter().map(|tool| tool.name.as_str());
-        let programs = plan.experiments.iter().flat_map(Experiment::programs).chain(tools);
-        places.extend(programs.map(|program| (program.to_owned(), page.clone())));
+        places.extend(plan.programs().into_iter().map(|program| (program.to_owned(), page.clone())));
     }
     places.extend(view.places.homes().map(|(anchor, page)| (anchor.to_owned(), page.to_owned())));
     let addresses: BTreeMap<_, _> =
