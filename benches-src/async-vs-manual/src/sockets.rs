@@ -38,7 +38,7 @@ impl<S: ServeSockets> Repeat for Lines<S> {
     type Parameters = Clients;
 
     fn set_up(parameters: &Clients, placement: Placement) -> Result<Self> {
-        harness::reserve_descriptors(2 * parameters.connections as usize + 40)?;
+        resources::reserve_descriptors(2 * parameters.connections as usize + 40)?;
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let (mut clients, mut streams) = (Vec::new(), Vec::new());
         for _ in 0..parameters.connections {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::resources::Unavailable;
+use crate::Unavailable;
 
 /// Where a program's threads may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::cgroups::{Groups, Version};
+use resources::cgroups::{Groups, Version};
 use serde::{Deserialize, Serialize};
 
 /// Where the kernel's files lie.

@@ -8,7 +8,8 @@ use std::ptr::{self, NonNull};
 use anyhow::{Context, Result, ensure};
 use creation::BatchOfStacks;
 use creation::pthread::{self, Attributes, Thread};
-use harness::{Laps, Placement, Repeat, reserve_threads};
+use harness::{Laps, Placement, Repeat};
+use resources::reserve_threads;
 
 struct SpawnPthreadOwnStack {
     parameters: BatchOfStacks,

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use creation::BatchOfStacks;
 use creation::pthread::{self, Attributes, Thread};
-use harness::{Laps, Placement, Repeat, reserve_threads};
+use harness::{Laps, Placement, Repeat};
+use resources::reserve_threads;
 
 struct SpawnPthread {
     parameters: BatchOfStacks,

@@ -5,7 +5,8 @@ use std::thread;
 
 use anyhow::Result;
 use creation::BatchOfStacks;
-use harness::{Laps, Placement, Repeat, reserve_threads};
+use harness::{Laps, Placement, Repeat};
+use resources::reserve_threads;
 
 struct SpawnThread {
     parameters: BatchOfStacks,

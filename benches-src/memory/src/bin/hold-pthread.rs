@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::ptr;
 
 use anyhow::Result;
-use harness::reserve_threads;
+use resources::reserve_threads;
 use libc::pthread_t;
 use memory::{Climb, Gate, Held, Threads, Units};
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
-use harness::{reserve_descriptors, reserve_threads};
+use resources::{reserve_descriptors, reserve_threads};
 use memory::{Brigade, Climb, Held, Units, started, wait_until_started};
 
 /// As in the brigade that this chapter grew from.

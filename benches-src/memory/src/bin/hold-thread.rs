@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use anyhow::Result;
-use harness::reserve_threads;
+use resources::reserve_threads;
 use memory::{Climb, Gate, Held, Threads, Units, by_touch, touch};
 
 struct HoldThread {

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::reserve_descriptors;
+use resources::reserve_descriptors;
 use memory::{Brigade, Climb, Held, Units, started, wait_until_started};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, ensure};
-use harness::{Unavailable, reserve_threads};
+use harness::Unavailable;
+use resources::reserve_threads;
 use memory::{Climb, Gate, Held, Threads, Units};
 
 struct ToolPmap {

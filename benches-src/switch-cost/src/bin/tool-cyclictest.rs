@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::tool::{elapsed_ns, number_after, output_of};
+use resources::tool::{elapsed_ns, number_after, output_of};
 use harness::{Nothing, Once, Placement};
 use observation::Measure;
 use rustix::thread::set_current_timer_slack;

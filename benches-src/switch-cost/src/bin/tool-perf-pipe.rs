@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::tool::{elapsed_ns, number_before, output_of};
+use resources::tool::{elapsed_ns, number_before, output_of};
 use harness::{Nothing, Once, Placement};
 use observation::Measure;
 
