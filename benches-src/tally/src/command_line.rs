@@ -10,7 +10,7 @@ use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
     become_bound, between, calculator, chart, check, chips, claim, confirm, different, dumbbell, export, ladder,
-    limits, list, listing, measure, score, spin, stream, table, takeaway, value, which,
+    limits, list, listing, measure, score, spin, stream, succeed, table, takeaway, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -59,6 +59,7 @@ pub enum Verb {
     Between(between::Between),
     Check(check::Check),
     Export(export::Export),
+    Succeed(succeed::Succeed),
     Preprocess(Preprocess),
     #[command(hide = true)]
     Become(become_bound::Become),
@@ -95,6 +96,7 @@ impl Verb {
             Verb::Check(verb) => verb.print(view),
             Verb::Measure(_)
             | Verb::Export(_)
+            | Verb::Succeed(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -121,6 +123,7 @@ impl CommandLine {
         match &verb {
             Verb::Measure(_)
             | Verb::Export(_)
+            | Verb::Succeed(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -159,6 +162,7 @@ impl CommandLine {
             Verb::Measure(verb) => return verb.run(&project, form)?.is_an_error(),
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
+            Verb::Succeed(verb) => return verb.run(&project),
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),
             _ => {}
         }

@@ -27,6 +27,12 @@ impl Project {
         }
     }
 
+    /// The checkout that lies here.
+    pub fn at(root: &Path) -> Result<Self> {
+        ensure!(root.join("benches-src").is_dir(), "{} is no checkout of the book", root.display());
+        Ok(Self { root: root.canonicalize()? })
+    }
+
     /// The checkout's own folder.
     pub fn root(&self) -> &Path {
         &self.root
@@ -162,6 +168,16 @@ impl Project {
     /// Figures that others published.
     pub fn published(&self) -> PathBuf {
         self.root.join("data/published")
+    }
+
+    /// When programs were rewritten, and how they compared with what they took the place of.
+    pub fn successions(&self) -> PathBuf {
+        self.all_data().join("successions")
+    }
+
+    /// The records of one such time while they are measured.
+    pub fn side_by_side(&self, chapter: &str, experiment: &str) -> PathBuf {
+        self.target().join("side-by-side").join(chapter).join(format!("{experiment}.jsonl"))
     }
 
     /// How far sessions of one machine differ.

@@ -232,6 +232,7 @@ impl Measure {
             seed: rand::rng().random_range(0..1 << 48),
             cells: self.effort.cells(experiment)?,
             sources,
+            succeeds: None,
             revision: build.revision.clone(),
             machine: build.machine.allow_listed(),
             // What this process and its programs have done since is no sign that the machine is busy with anything else.
@@ -255,6 +256,7 @@ impl Measure {
             project,
             programs: build.programs.clone(),
             link_orders: relinks.then(|| LinkOrders::of(project, &build.programs, experiment)).transpose()?,
+            before: None,
             tally: own_executable(),
             experiment,
             plan,
@@ -327,7 +329,7 @@ fn lacked_what_is_there_now(record: &Record) -> bool {
 }
 
 /// One measurement at a time: on a machine, whatever checkout it is of, and in a checkout, whatever machine or container it is shared with.
-fn one_at_a_time(project: &Project) -> Result<[Option<File>; 2]> {
+pub fn one_at_a_time(project: &Project) -> Result<[Option<File>; 2]> {
     // The root folder is on every machine, stays where it is, can be opened by everybody, and needs no room on any disk. Tests measure
     // nothing real, and have locks of their own.
     let machine = env::var_os("TALLY_TEST_LOCK").map_or(PathBuf::from("/"), PathBuf::from);

@@ -19,6 +19,7 @@ pub mod measure;
 pub mod score;
 pub mod spin;
 pub mod stream;
+pub mod succeed;
 pub mod table;
 pub mod takeaway;
 pub mod value;

@@ -39,6 +39,8 @@ pub struct Session<'a> {
     pub programs: PathBuf,
     /// The same in other orders, where each round has one of its own.
     pub link_orders: Option<LinkOrders<'a>>,
+    /// Where the programs lie that these have taken the place of, where both are measured side by side.
+    pub before: Option<PathBuf>,
     /// Tally's own executable, which becomes each program, and the neighbours.
     pub tally: PathBuf,
     /// The experiment.
@@ -63,6 +65,18 @@ impl Session<'_> {
             say!("tally: warning: {error:#}");
         }
         Ok(placed)
+    }
+
+    /// Runs so many rounds of programs beside those that they have taken the place of, without another look and without doubling.
+    pub fn side_by_side(self, header: Header, rounds: usize) -> Result<Record> {
+        self.clear()?;
+        self.rehearse(&header.cells)?;
+        let (mut writer, mut record) = self.begin(header)?;
+        self.rounds(&mut writer, &mut record, rounds, &mut None)?;
+        let end = End { after: State::read(), headline_half_width: None, target: 0.0, doubled: false };
+        writer.finish(&record, &end)?;
+        record.end = Some(end);
+        Ok(record)
     }
 
     /// Makes the folder for what programs write while they run, empty: those of a session that was killed had no time to remove it.
@@ -240,9 +254,10 @@ impl Session<'_> {
 
     /// Where a cell's program lies, as it is usually linked or in another order.
     fn program(&self, cell: &Cell, link_order: Option<u32>) -> PathBuf {
-        match self.link_orders.as_ref().zip(link_order) {
-            Some((orders, order)) => orders.program(&cell.program, order),
-            None => self.programs.join(&cell.program),
+        match (&self.before, self.link_orders.as_ref().zip(link_order)) {
+            (Some(before), _) if cell.is_before() => before.join(&cell.program),
+            (_, Some((orders, order))) => orders.program(&cell.program, order),
+            (_, None) => self.programs.join(&cell.program),
         }
     }
 

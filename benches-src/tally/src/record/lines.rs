@@ -92,6 +92,9 @@ pub struct Header {
     pub cells: Vec<Cell>,
     /// Hashes of what was measured.
     pub sources: Sources,
+    /// Hashes of what these programs have taken the place of, where both were measured side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub succeeds: Option<Sources>,
     /// The revision of the checkout, with `+` where files differed from it.
     pub revision: Option<String>,
     /// The machine.

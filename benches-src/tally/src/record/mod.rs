@@ -8,6 +8,7 @@ pub mod processors;
 mod sessions;
 pub mod sound;
 pub mod sources;
+pub mod successions;
 mod whole;
 mod writer;
 

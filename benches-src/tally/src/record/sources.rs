@@ -14,6 +14,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::book::experiment::Experiment;
 use crate::project::Project;
+use crate::record::successions::Succession;
 
 /// Hashes of everything that decides what a program does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,10 @@ pub struct Current {
     pub sources: Sources,
     /// Modules of the crate that the listings do not use. A record may still have their hashes, from when each had those of all.
     unused: BTreeSet<String>,
+    /// `chapter/program` of every program.
+    programs: Vec<String>,
+    /// When programs were rewritten.
+    successions: Vec<Succession>,
 }
 
 /// How a record relates to the files that lie here now.
@@ -96,7 +101,8 @@ impl Current {
         }
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
-        Ok(Self { sources: Sources { own, beneath }, unused })
+        let programs = experiment.programs().into_iter().map(|program| format!("{chapter}/{program}")).collect();
+        Ok(Self { sources: Sources { own, beneath }, unused, programs, successions: Succession::load_all(project)? })
     }
 }
 
@@ -105,10 +111,13 @@ impl Sources {
     pub fn freshness(&self, current: &Current) -> Freshness {
         let mut stale = differences(&self.own, &current.sources.own);
         stale.retain(|name| !current.unused.contains(name));
-        if !stale.is_empty() {
-            return Freshness::Stale(stale);
-        }
-        match differences(&self.beneath, &current.sources.beneath) {
+        let covers = |own: &&Succession| own.covers(&current.programs, &stale, &self.own, &current.sources.own);
+        let succession = (!stale.is_empty()).then(|| current.successions.iter().find(covers));
+        let rewritten = match succession {
+            Some(None) => return Freshness::Stale(stale),
+            covered => covered.flatten().map(Succession::words),
+        };
+        match [Vec::from_iter(rewritten), differences(&self.beneath, &current.sources.beneath)].concat() {
             older if older.is_empty() => Freshness::Fresh,
             older => Freshness::Older(older),
         }

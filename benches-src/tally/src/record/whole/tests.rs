@@ -29,6 +29,7 @@ pub fn header(cells: Vec<Cell>) -> Header {
         seed: 1,
         cells,
         sources: Sources::default(),
+        succeeds: None,
         revision: None,
         machine: Facts::default(),
         before: State { time: "2026-11-20T10:00:00Z".to_owned(), ..State::default() },

@@ -1,0 +1,171 @@
+//! `tally succeed`: rewritten programs side by side with those that they take the place of, in the same rounds; and which of them take as long,
+//! so that records of the earlier listings still speak of the later ones.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use rand::RngExt;
+
+use crate::book::cell::Cell;
+use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
+use crate::book::plan::{Plan, Plans};
+use crate::cmd::measure::one_at_a_time;
+use crate::measure::bound::own_executable;
+use crate::measure::git::revision;
+use crate::measure::interrupted::Interrupted;
+use crate::measure::programs;
+use crate::measure::session::Session;
+use crate::project::Project;
+use crate::record::machine::{Facts, State};
+use crate::record::sources::Current;
+use crate::record::successions::{Compared, Succeeded, Succession};
+use crate::record::{Effort, FORMAT, Header, Record};
+use crate::say;
+
+/// Measure rewritten programs beside those that they take the place of, and write down which take as long
+#[derive(Args)]
+pub struct Succeed {
+    /// Experiments of which to compare the cells; all if none is named. What was compared before stays compared
+    experiments: Vec<String>,
+    /// A checkout of the book as it was before, with its programs built
+    #[arg(long, value_name = "FOLDER")]
+    before: PathBuf,
+    /// Take the programs from this folder instead of building them
+    #[arg(long, value_name = "FOLDER")]
+    programs: Option<PathBuf>,
+    /// Rounds, each with every cell before and after
+    #[arg(long, default_value_t = 12)]
+    rounds: usize,
+    /// Only derive what is written down from what was compared already
+    #[arg(long)]
+    derive: bool,
+}
+
+impl Succeed {
+    /// Measures, and writes a file of `data/successions`.
+    pub fn run(&self, project: &Project) -> Result<()> {
+        let plans = Plans::load(project)?;
+        for name in &self.experiments {
+            plans.experiment(name)?;
+        }
+        if !self.derive {
+            self.measure(project, &plans)?;
+        }
+        let found = derived(project, &plans)?;
+        let path = project.successions().join(format!("{}.toml", found.day));
+        fs::create_dir_all(project.successions())?;
+        fs::write(&path, ABOUT.to_owned() + &toml::to_string(&found)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        for own in found.programs.iter().filter(|own| !own.alike) {
+            say!("tally: {} does not take as long as before, as far as can be told:", own.name);
+            for Compared { cell, ratio, low, high, .. } in &own.cells {
+                say!("tally:   {cell}: {ratio:.3} [{low:.3}, {high:.3}] of what it took");
+            }
+        }
+        let alike = found.programs.iter().filter(|own| own.alike).count();
+        say!("tally: {alike} of {} programs take as long as before; wrote {}", found.programs.len(), path.display());
+        Ok(())
+    }
+
+    fn measure(&self, project: &Project, plans: &Plans) -> Result<()> {
+        let before = Project::at(&self.before)?;
+        let _locks = one_at_a_time(project)?;
+        let revision = revision(project);
+        let programs = match &self.programs {
+            Some(folder) => folder.clone(),
+            None => programs::build_to_measure(project)?,
+        };
+        let interrupted = Interrupted::listen()?;
+        for (plan, experiment) in plans.experiments() {
+            let is_asked = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
+            if !is_asked || experiment.push {
+                continue;
+            }
+            let cells = cells_of_both(experiment, &before)?;
+            let current = Current::read(project, &plan.chapter, experiment)?;
+            let then = Current::read(&before, &plan.chapter, experiment)?;
+            if cells.is_empty() || current.sources.own == then.sources.own {
+                continue;
+            }
+            let header = Header {
+                format: FORMAT,
+                chapter: plan.chapter.clone(),
+                experiment: experiment.name.clone(),
+                effort: Effort::Quick,
+                seed: rand::rng().random_range(0..1 << 48),
+                cells,
+                sources: current.sources,
+                succeeds: Some(then.sources),
+                revision: revision.clone(),
+                machine: Facts::read().allow_listed(),
+                before: State::read(),
+            };
+            say!("tally: comparing {}/{} ({} cells)", plan.chapter, experiment.name, header.cells.len());
+            let session = Session {
+                project,
+                programs: programs.clone(),
+                link_orders: None,
+                before: Some(before.programs()),
+                tally: own_executable(),
+                experiment,
+                plan,
+                path: project.side_by_side(&plan.chapter, &experiment.name),
+                interrupted: interrupted.clone(),
+                progress: &|_, _| {},
+            };
+            session.side_by_side(header, self.rounds)?;
+        }
+        Ok(())
+    }
+}
+
+const ABOUT: &str = "# Programs that were rewritten, each measured side by side with what it took the place of, by `cargo tally succeed`. What its\n\
+                     # fields mean: benches-src/tally/src/record/successions.rs\n\n";
+
+/// The plain cells of a quick run, or of a full one where a quick one has none, each as it is and as it was.
+fn cells_of_both(experiment: &Experiment, before: &Project) -> Result<Vec<Cell>> {
+    let mut cells = if experiment.is_full_only() { experiment.full_cells()? } else { experiment.quick_cells()? };
+    cells.retain(|cell| cell.condition.is_none() && before.programs().join(&cell.program).is_file());
+    let then: Vec<Cell> = cells.iter().map(Cell::before).collect();
+    Ok([cells, then].concat())
+}
+
+/// What the records that lie there come to.
+fn derived(project: &Project, plans: &Plans) -> Result<Succession> {
+    let mut found: BTreeMap<String, Vec<Compared>> = BTreeMap::new();
+    let (mut before, mut after, mut about) = (BTreeMap::new(), BTreeMap::new(), None);
+    for (plan, experiment) in plans.experiments() {
+        let Some(record) = Record::load(&project.side_by_side(&plan.chapter, &experiment.name))? else { continue };
+        let header = &record.header;
+        before.extend(header.succeeds.iter().flat_map(|sources| sources.own.clone()));
+        after.extend(header.sources.own.clone());
+        about = Some((header.day().to_owned(), header.machine.summary()));
+        for cell in header.cells.iter().filter(|cell| !cell.is_before()) {
+            let of_program = found.entry(format!("{}/{}", plan.chapter, cell.program)).or_default();
+            of_program.extend(compared(plan, experiment, &record, cell)?);
+        }
+    }
+    let (day, machine) = about.context("nothing was compared yet; leave out --derive")?;
+    // The plan is of the experiment, and no program's.
+    before.remove("plan");
+    after.remove("plan");
+    let programs = found.into_iter().map(|(name, cells)| Succeeded { name, alike: Succeeded::is_alike(&cells), cells });
+    Ok(Succession { day, machine, before, after, programs: programs.collect() })
+}
+
+/// A cell over the same before; nothing where there is no number of both.
+fn compared(plan: &Plan, experiment: &Experiment, record: &Record, cell: &Cell) -> Result<Option<Compared>> {
+    let measure = experiment.main_measure();
+    let expression = Expression::parse(&format!("{cell}.{measure} / {}.{measure}", cell.before()))?;
+    let measured = record.evaluate(&expression)?;
+    let name = format!("{}/{}: {cell}", plan.chapter, experiment.name);
+    ensure!(record.lost_of(cell).is_none(), "{name} failed; mend the program and compare again");
+    let Ok(quantity) = measured else { return Ok(None) };
+    let (median, rounds) = (quantity.estimate.median, quantity.estimate.rounds);
+    let (low, high) = quantity.estimate.interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    Ok(Some(Compared { cell: cell.to_string(), ratio: median, low, high, rounds }))
+}
