@@ -1,6 +1,8 @@
 //! Runs an experiment: rounds of fresh processes, one per cell, in shuffled order. While a process runs, this one only
 //! waits for it; progress is drawn between processes.
 
+mod side_by_side;
+
 use std::fs;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -65,18 +67,6 @@ impl Session<'_> {
             say!("tally: warning: {error:#}");
         }
         Ok(placed)
-    }
-
-    /// Runs so many rounds of programs beside those that they have taken the place of, without another look and without doubling.
-    pub fn side_by_side(self, header: Header, rounds: usize) -> Result<Record> {
-        self.clear()?;
-        self.rehearse(&header.cells)?;
-        let (mut writer, mut record) = self.begin(header)?;
-        self.rounds(&mut writer, &mut record, rounds, &mut None)?;
-        let end = End { after: State::read(), headline_half_width: None, target: 0.0, doubled: false };
-        writer.finish(&record, &end)?;
-        record.end = Some(end);
-        Ok(record)
     }
 
     /// Makes the folder for what programs write while they run, empty: those of a session that was killed had no time to remove it.

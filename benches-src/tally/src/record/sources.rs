@@ -2,7 +2,7 @@
 //!
 //! *stale*: the listing, its plan entry or what its code names of its crate differs. *older*: what stands beneath it differs.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -204,24 +204,6 @@ fn modules(
         used.insert(file, code);
     }
     Ok((used, unused))
-}
-
-/// All words in the code of a program and of what it uses of its chapter, where its parameters are named.
-pub fn words(project: &Project, chapter: &str, program: &str) -> Result<HashSet<String>> {
-    let (used, _) = modules(&project.benches(), chapter, [Project::listing(chapter, program)].into_iter())?;
-    Ok(words_in(used.values().map(String::as_str)))
-}
-
-/// All words in the code of the crates that every program uses.
-pub fn words_beside(project: &Project) -> HashSet<String> {
-    let folders = ["runtime", "harness"].iter().map(|folder| project.benches().join(folder).join("src"));
-    let files = folders.flat_map(|folder| WalkDir::new(folder).into_iter().flatten());
-    let code: Vec<String> = files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
-    words_in(code.iter().map(String::as_str))
-}
-
-fn words_in<'a>(code: impl Iterator<Item = &'a str>) -> HashSet<String> {
-    code.flat_map(|code| names(code.lines())).filter_map(|word| word.into_string().ok()).collect()
 }
 
 /// The programs that a program contains as modules, by their own names or by a path.
