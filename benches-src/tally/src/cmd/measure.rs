@@ -4,7 +4,7 @@ use std::env;
 use std::fs::{File, TryLockError};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -18,7 +18,7 @@ use crate::measure::counted;
 use crate::measure::git::revision;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs::{self, LinkOrders};
-use crate::measure::session::{PROGRAMS_PATH, Session, time_left};
+use crate::measure::session::{PROGRAMS_PATH, Session};
 use crate::print::render::Form;
 use crate::project::{Machine, Project};
 use crate::record::machine::{Facts, State};
@@ -295,6 +295,11 @@ fn bar(experiment: &Experiment) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("tally: {prefix} [{bar:30}] {pos}/{len} processes, {msg}");
     ProgressBar::new(1).with_prefix(experiment.name.clone()).with_style(style.expect("a literal that is well formed"))
+}
+
+/// Guesses how long is left from how long it took so far.
+fn time_left(started: Instant, done: usize, of: usize) -> Option<Duration> {
+    (done > 0).then(|| started.elapsed().mul_f64((of.saturating_sub(done)) as f64 / done as f64))
 }
 
 fn ending(record: &Record, started: Instant) -> String {

@@ -394,10 +394,5 @@ fn link_order(round: u32, is_twin: bool) -> u32 {
     1 + round + u32::from(is_twin)
 }
 
-/// Guesses how long is left from how long it took so far.
-pub fn time_left(started: Instant, done: usize, of: usize) -> Option<Duration> {
-    (done > 0).then(|| started.elapsed().mul_f64((of.saturating_sub(done)) as f64 / done as f64))
-}
-
 #[cfg(test)]
 mod tests;
