@@ -3,6 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail, ensure};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::book::cell::Cell;
@@ -13,7 +14,7 @@ use crate::name;
 use crate::project::Project;
 
 /// One publication.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Publication {
     /// The file's name, which claims use.
@@ -34,7 +35,7 @@ pub struct Publication {
 }
 
 /// Whose word it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Somebody else's.
@@ -55,7 +56,7 @@ impl Publication {
 }
 
 /// One published figure.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
     /// What expressions call it.
@@ -91,7 +92,7 @@ impl Figure {
 }
 
 /// The unit of a published figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Nanoseconds per operation.

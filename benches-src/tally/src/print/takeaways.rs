@@ -2,15 +2,15 @@
 //! all hold for certain is printed, and the last has none. What was not measured has no sentence.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::book::experiment::Kind;
 use crate::book::expression::Expression;
 use crate::book::measure::nearest;
+use crate::book::plan_file;
+use crate::book::programs::Series;
 use crate::compute::quantity::Missing;
 use crate::name;
 use crate::print::format;
@@ -19,7 +19,7 @@ use crate::print::view::View;
 use crate::project::Project;
 
 /// What the front page and the chapters say, as data: `takeaways.toml` beside the chapters, and one in each.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Front {
     /// The findings.
@@ -37,7 +37,7 @@ pub struct Front {
 }
 
 /// A finding.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Takeaway {
     /// What directives call it.
@@ -48,7 +48,7 @@ pub struct Takeaway {
 }
 
 /// One outcome.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What must be so: two expressions with `>`, `<` or `~` (alike within a quarter) between them.
@@ -62,7 +62,7 @@ pub struct Case {
 }
 
 /// Which to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
     /// A thread for each.
@@ -85,7 +85,7 @@ impl Choice {
 }
 
 /// The costs of two, and how many times the left one's the right one's is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
     /// What is done.
@@ -103,7 +103,7 @@ pub struct Pair {
 }
 
 /// A figure in which two are compared, a row for each thing that they do. The takeaway of its name is its title.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
     /// What directives call it.
@@ -120,17 +120,17 @@ pub struct Dumbbell {
 }
 
 /// One of two that are compared.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Party {
     /// Whose colour it has.
-    pub kind: Kind,
+    pub series: Series,
     /// What it is called.
     pub label: String,
 }
 
 /// A kind of service, and which to use for it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
     /// What somebody builds.
@@ -152,8 +152,9 @@ impl Front {
     pub fn load(project: &Project) -> Result<Self> {
         let (mut all, mut taken) = (Self::default(), BTreeMap::new());
         for path in project.takeaways() {
-            let place = path.strip_prefix(project.root()).unwrap_or(&path).display().to_string();
-            let own = Self::read(&path).with_context(|| format!("in {place}"))?;
+            let place = project.place(&path);
+            let own: Self = plan_file::read(project, &path)?;
+            own.check().with_context(|| place.clone())?;
             let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
             let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
             for key in ids.chain(names) {
@@ -170,22 +171,21 @@ impl Front {
         Ok(all)
     }
 
-    fn read(path: &Path) -> Result<Self> {
-        let front: Self = toml::from_str(&fs::read_to_string(path)?)?;
-        for takeaway in &front.takeaways {
+    fn check(&self) -> Result<()> {
+        for takeaway in &self.takeaways {
             name::check(&takeaway.id, "a takeaway")?;
             cases_are_whole(&takeaway.cases).with_context(|| format!("takeaway {}", takeaway.id))?;
         }
-        for dumbbell in &front.dumbbells {
+        for dumbbell in &self.dumbbells {
             name::check(&dumbbell.name, "a dumbbell")?;
             ensure!(!dumbbell.rows.is_empty(), "dumbbell {}: it has no row", dumbbell.name);
         }
-        for advice in &front.advice {
+        for advice in &self.advice {
             let place = || format!("advice on {:?}", advice.service);
             cases_are_whole(&advice.cases).with_context(place)?;
             ensure!(advice.cases.iter().all(|case| case.choice.is_some()), "{}: a case without use", place());
         }
-        Ok(front)
+        Ok(())
     }
 
     /// The dumbbell of this name.
