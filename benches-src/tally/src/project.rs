@@ -96,6 +96,16 @@ impl Project {
         folders.map(|folder| folder.join("takeaways.toml")).filter(|path| path.is_file()).collect()
     }
 
+    /// What is said of the formats of plans to those who write them.
+    pub fn formats(&self) -> PathBuf {
+        self.benches().join("README.md")
+    }
+
+    /// What is said of them to editors, written on request and ignored by git.
+    pub fn schemas(&self) -> PathBuf {
+        self.target().join("schemas")
+    }
+
     /// The calculator of the chapter that has one.
     pub fn calculator(&self) -> Result<Option<PathBuf>> {
         let benches = self.benches();

@@ -30,6 +30,7 @@ pub struct Cells {
 /// A grid as a plan writes it. Besides the keys below, each parameter of the program is one: a value, or a list of values. A parameter that the
 /// program has by default may be left out.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Grid")]
 pub struct Written {
     /// Where the threads may run: `"one-cpu"`, `"two-cpus"` or `"free"`, or a list of them.
     #[serde(default)]

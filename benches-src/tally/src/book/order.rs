@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A chapter's `order.toml`. What it does not name comes last, in the order of names: nobody has to add to it.
+/// In which order a chapter's experiments and claims come. What it does not name comes last, by name, and so nobody has to add to it.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Order {

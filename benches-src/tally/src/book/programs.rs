@@ -13,7 +13,7 @@ use crate::book::{grid, plan_file};
 use crate::name;
 use crate::project::Project;
 
-/// A chapter's `programs.toml`.
+/// What is said of each program of a chapter, once.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
@@ -29,7 +29,7 @@ pub struct Programs {
     pub(super) parameters: BTreeMap<String, Reading>,
 }
 
-/// A program.
+/// A program that experiments run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Program {

@@ -16,7 +16,7 @@ use crate::book::unit::Unit;
 use crate::name;
 use crate::project::Project;
 
-/// A chapter's `quantities.toml`.
+/// Numbers with a name, which pages, captions, claims and takeaways say.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quantities {
@@ -27,6 +27,7 @@ pub struct Quantities {
 
 /// A number with a name.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "Quantity")]
 #[serde(deny_unknown_fields)]
 pub struct Named {
     /// What it is called, unlike any program: lower-case words with hyphens, such as `"thread-pipe-hop"`.

@@ -12,6 +12,7 @@ use crate::book::plan::Plan;
 use crate::book::published::Figure;
 use crate::cmd::claim::Claim;
 use crate::print::calculator::Calculator;
+use crate::print::formats;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::record::sources;
@@ -32,6 +33,7 @@ impl Check {
         }
         wrong.extend(plans::names(view));
         wrong.extend(plans::long_lines(view)?);
+        wrong.extend(formats::check(&view.project).err().map(|error| format!("{error:#}")));
         wrong.extend(view.plans.check_quantities());
         wrong.extend(pages::takeaways(view)?);
         wrong.extend(pages::unused(view)?);

@@ -18,31 +18,31 @@ use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Project;
 
-/// What the front page and the chapters say, as data: `takeaways.toml` beside the chapters, and one in each.
+/// Findings as sentences that the data choose: what the front page says in the file beside the chapters, and what a chapter says in its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Front {
-    /// The findings.
+    /// The findings, each a table `[[takeaway]]`.
     #[serde(default, rename = "takeaway")]
     pub takeaways: Vec<Takeaway>,
-    /// What a thread costs over what a task costs, in the order in which it is shown.
+    /// The rungs of the ladder on the front page, in the order in which they are shown: tasks on the left, threads on the right.
     #[serde(default, rename = "rung")]
     pub ladder: Vec<Pair>,
-    /// Figures in which two ways to do things are compared.
+    /// Figures in which two ways to do things are compared, shown by `tally dumbbell <name>`.
     #[serde(default, rename = "dumbbell")]
     pub dumbbells: Vec<Dumbbell>,
-    /// Which to use for what.
+    /// Which to use for what, shown by `tally which`.
     #[serde(default)]
     pub advice: Vec<Advice>,
 }
 
-/// A finding.
+/// A finding. One that has the name of an experiment, or of its figure such as `primitives-dots`, is the title of that figure.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Takeaway {
-    /// What directives call it.
+    /// What directives call it: lower-case words with hyphens.
     pub id: String,
-    /// Its sentences, each with what must be so for it.
+    /// Its sentences. The first whose conditions all hold for certain is said: `case = [{ when = ["hop-ratio > 1"], say = "…" }, { say = "…" }]`.
     #[serde(rename = "case")]
     pub cases: Vec<Case>,
 }
@@ -51,10 +51,11 @@ pub struct Takeaway {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What must be so: two expressions with `>`, `<` or `~` (alike within a quarter) between them.
+    /// What must be so over whole intervals: two expressions with `>`, `<` or `~` (alike within a quarter) between them, such as `["hop-ratio > 1"]`.
+    /// The last case has none, and covers all that is left; every case before it has some.
     #[serde(default)]
     pub when: Vec<String>,
-    /// What is said then, with quantities in braces.
+    /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it costs tasks."`
     pub say: String,
     /// Which to use, where it is advice: threads, tasks or either.
     #[serde(default, rename = "use")]
@@ -88,17 +89,15 @@ impl Choice {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// What is done.
+    /// What is done, in a few words.
     pub label: String,
-    /// Under which circumstances.
+    /// Under which circumstances, in a few words.
     pub detail: String,
-    /// The quantity of the ratio.
+    /// The quantity that is the ratio of the two.
     pub ratio: String,
-    /// What the left one costs.
-    #[serde(alias = "task")]
+    /// The quantity that the left one costs.
     pub left: String,
-    /// What the right one costs.
-    #[serde(alias = "thread")]
+    /// The quantity that the right one costs.
     pub right: String,
 }
 
@@ -106,13 +105,13 @@ pub struct Pair {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
-    /// What directives call it.
+    /// What directives call it: lower-case words with hyphens.
     pub name: String,
-    /// What one number of it is.
+    /// What one number of it is, such as `"time per hop"`.
     pub what: String,
-    /// Who is compared.
+    /// Who is compared, on the left.
     pub left: Party,
-    /// With whom.
+    /// With whom, on the right.
     pub right: Party,
     /// The things that they do, in the order in which they are shown.
     #[serde(rename = "row")]
@@ -123,9 +122,9 @@ pub struct Dumbbell {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Party {
-    /// Whose colour it has.
+    /// What it stands for, which decides its colour.
     pub series: Series,
-    /// What it is called.
+    /// What it is called, such as `"a task"`.
     pub label: String,
 }
 
@@ -133,9 +132,9 @@ pub struct Party {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// What somebody builds.
+    /// What somebody builds, in a few words.
     pub service: String,
-    /// What decides.
+    /// What decides, each case with its `use`.
     #[serde(rename = "case")]
     pub cases: Vec<Case>,
 }
