@@ -4,6 +4,8 @@ use anyhow::{Context, Result, ensure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::measure::nearest;
+use super::quantities::Named;
 use super::verdict::Verdict;
 
 /// One sentence that the data can confirm or contradict: a file of a chapter's `claims/`, whose name is the claim's id.
@@ -151,20 +153,27 @@ impl Claim {
         Self { id, ..self }
     }
 
-    /// Puts in what is left out: what a part expects, and the experiments, which `of_quantity` knows of a quantity with a name.
-    pub(super) fn resolve<'a>(&mut self, of_quantity: impl Fn(&str) -> Option<&'a str>) -> Result<()> {
+    /// Puts in what is left out: what a part expects, and the experiments, which quantities with a name say.
+    pub(super) fn resolve(&mut self, named: &[Named]) -> Result<()> {
+        let of_quantity = |name: &str| named.iter().find(|own| own.name == name).map(|own| own.experiment.clone());
         for part in &mut self.parts {
             if self.compared.is_none() && part.published.is_some() && !part.says_what_agrees() {
                 part.about = Some(PUBLISHED.to_owned());
             }
             if part.experiment.is_none() {
-                part.experiment = of_quantity(&part.quantity).map(str::to_owned);
+                part.experiment = of_quantity(&part.quantity);
             }
         }
         if self.experiment.is_empty() {
             let first = self.parts.first().context("it has no parts")?;
             self.experiment = first.experiment.clone().with_context(|| {
-                format!("it says no experiment, and {:?} is no quantity's name, which would say it", first.quantity)
+                let known = named.iter().map(|own| own.name.as_str());
+                let near =
+                    nearest(&first.quantity, known).map_or(String::new(), |near| format!("; did you mean {near}?"));
+                format!(
+                    "it says no experiment, and {:?} is no quantity with a name, which would say it{near}",
+                    first.quantity
+                )
             })?;
         }
         Ok(())

@@ -58,10 +58,9 @@ impl Plans {
     /// A claim may leave out what the quantities of all chapters say.
     fn resolve_claims(&mut self, project: &Project) -> Result<()> {
         let named: Vec<Named> = self.quantities().cloned().collect();
-        let of_quantity = |name: &str| Some(named.iter().find(|own| own.name == name)?.experiment.as_str());
         for Plan { chapter, claims, .. } in &mut self.0 {
             for claim in claims {
-                let checked = claim.resolve(of_quantity).and_then(|()| claim.check());
+                let checked = claim.resolve(&named).and_then(|()| claim.check());
                 checked.with_context(|| project.place(&project.claim(chapter, &claim.id)))?;
             }
         }

@@ -117,6 +117,7 @@ impl Chart {
     pub fn is_planned(&self, view: &View) -> Result<()> {
         let (_, experiment) = view.plans.experiment(&self.experiment)?;
         is_drawn(experiment)?;
+        self.caption(view, experiment)?;
         self.spoken(view, experiment).context("in its caption")?;
         self.finding(view).map(drop)
     }
@@ -124,8 +125,12 @@ impl Chart {
     /// What the figure shows, in a sentence: the takeaway of its own name, or else that of the experiment.
     pub fn finding<'a>(&self, view: &'a View) -> Result<&'a Takeaway> {
         let own = self.name();
-        view.front.takeaway(&own).or_else(|_| view.front.takeaway(&self.experiment)).with_context(|| {
-            format!("no takeaway says what this figure shows; its name would be {own} or {}", self.experiment)
+        let found = view.front.takeaway(&own).or_else(|_| view.front.takeaway(&self.experiment));
+        found.ok().with_context(|| {
+            format!(
+                "no takeaway says what this figure shows; in takeaways.toml of its chapter, add one with the id {own} or {}",
+                self.experiment
+            )
         })
     }
 

@@ -7,7 +7,7 @@ fn claim(part: &str, conclusion: &str) -> Result<Claim> {
         "sentence = \"s\"\nsource = \"x\"\nexperiment = \"e\"\n{conclusion}\n[[parts]]\nname = \"p\"\nquantity = \"q\"\n{part}\n"
     );
     let mut claim: Claim = toml::from_str(&text)?;
-    claim.resolve(|_| None)?;
+    claim.resolve(&[])?;
     claim.check()?;
     Ok(claim)
 }
@@ -28,9 +28,11 @@ fn a_conclusion_is_its_beginning_with_the_end_for_the_verdict() {
 
 #[test]
 fn what_a_claim_leaves_out_others_say() {
+    let named = "name = \"hop-ratio\"\nexperiment = \"ring\"\nunit = \"ratio\"\nformula = \"a / b\"";
+    let named: [Named; 1] = [toml::from_str(named).unwrap()];
     let read = |text: &str| -> Result<Claim> {
         let mut claim: Claim = toml::from_str(&format!("sentence = \"s\"\n{WHOLE}\n{text}"))?;
-        claim.resolve(|name| (name == "hop-ratio").then_some("ring"))?;
+        claim.resolve(&named)?;
         claim.check()?;
         Ok(claim)
     };
@@ -44,9 +46,10 @@ fn what_a_claim_leaves_out_others_say() {
     for (parts, reason) in [
         (
             "[{ name = \"p\", quantity = \"a / b\", at_most = \"2\" }]",
-            "it says no experiment, and \"a / b\" is no quantity's name",
+            "it says no experiment, and \"a / b\" is no quantity with a name",
         ),
         ("[{ name = \"p\", quantity = \"hop-ratio\" }]", "expects something"),
+        ("[{ name = \"p\", quantity = \"hop-ration\", at_most = \"2\" }]", "would say it; did you mean hop-ratio?"),
         ("[]", "it has no parts"),
     ] {
         let error = format!("{:#}", read(&format!("parts = {parts}")).unwrap_err());
