@@ -77,11 +77,13 @@ impl Copy {
         assert_eq!(self.check(), "plans, listings, pages and records agree\n");
     }
 
-    /// That `tally check` says something, and CONTRIBUTING.md that it does.
-    fn is_told(&self, what: &str) {
+    /// That `tally check` says all of these, and CONTRIBUTING.md that it does.
+    fn is_told(&self, all: &[&str]) {
         let said = self.check();
-        assert!(said.contains(what), "{what}: {said}");
-        assert!(self.contributing.contains(what), "CONTRIBUTING.md does not say: {what}");
+        for what in all {
+            assert!(said.contains(what), "{what}: {said}");
+            assert!(self.contributing.contains(what), "CONTRIBUTING.md does not say: {what}");
+        }
     }
 }
 
@@ -90,19 +92,19 @@ fn a_claim_is_added() {
     let copy = Copy::new();
     let blocks = copy.blocks("Add a claim");
     copy.append(&format!("{CHAPTER}/quantities.toml"), &blocks[0]);
-    copy.is_told("quantity yield-ratio-of-two: nothing says its name");
+    copy.is_told(&["quantity yield-ratio-of-two: nothing says its name"]);
     fs::write(copy.path(&format!("{CHAPTER}/claims/Q15.toml")), &blocks[1]).unwrap();
-    copy.is_told(
+    copy.is_told(&[
         "benches-src/switch-cost/claims/Q15.toml: no page shows it; a page does by <!-- cmdrun tally claim Q15 -->",
-    );
+    ]);
     copy.append("book/src/switch-cost/yields-and-pairs.md", &blocks[2]);
     copy.all_is_well();
     copy.replace(&format!("{CHAPTER}/claims/Q15.toml"), "yield-ratio-of-two", "yield-ratio-of-too");
-    copy.is_told(
+    copy.is_told(&[
         "\"yield-ratio-of-too\" is no quantity with a name, which would say it; did you mean yield-ratio-of-two?",
-    );
+    ]);
     copy.replace(&format!("{CHAPTER}/claims/Q15.toml"), "holds =", "holdz =");
-    copy.is_told("benches-src/switch-cost/claims/Q15.toml, line 5: unknown field `holdz`, expected one of ");
+    copy.is_told(&["benches-src/switch-cost/claims/Q15.toml, line 5: unknown field `holdz`, expected one of "]);
 }
 
 #[test]
@@ -111,19 +113,21 @@ fn a_benchmark_is_added() {
     let blocks = copy.blocks("Add a benchmark");
     let listing = format!("{CHAPTER}/src/bin/loop-yield.rs");
     fs::write(copy.path(&listing), &blocks[0]).unwrap();
-    copy.is_told("benches-src/switch-cost/src/bin/loop-yield.rs has no entry; below [program], write: loop-yield = {");
-    copy.is_told("benches-src/switch-cost/src/bin/loop-yield.rs is run by no test of its chapter");
+    copy.is_told(&[
+        "benches-src/switch-cost/src/bin/loop-yield.rs has no entry; below [program], write: loop-yield = {",
+        "benches-src/switch-cost/src/bin/loop-yield.rs is run by no test of its chapter",
+    ]);
     copy.replace(
         &format!("{CHAPTER}/tests/programs.rs"),
         "\"--busy-ms\", \"1\"],\n];",
         &format!("\"--busy-ms\", \"1\"],\n{}];", blocks[1]),
     );
     copy.replace(&format!("{CHAPTER}/programs.toml"), "[program]\n", &format!("[program]\n{}", blocks[2]));
-    copy.is_told(
+    copy.is_told(&[
         "no experiment runs loop-yield; name it in the cells of a file in benches-src/switch-cost/experiments",
-    );
+    ]);
     fs::write(copy.path(&format!("{CHAPTER}/experiments/lone-yields.toml")), &blocks[3]).unwrap();
-    copy.is_told("lone-yields.toml: no page shows it; a page does by <!-- cmdrun tally table lone-yields -->");
+    copy.is_told(&["lone-yields.toml: no page shows it; a page does by <!-- cmdrun tally table lone-yields -->"]);
     copy.append("book/src/switch-cost/yields-and-pairs.md", &blocks[4]);
     copy.all_is_well();
     fs::remove_file(copy.path(&listing)).unwrap();
@@ -141,11 +145,11 @@ fn a_chart_is_added() {
     let directive = &blocks[1];
     let bare = directive.split(" --caption").next().unwrap().to_owned() + " -->\n";
     copy.append(page, &bare);
-    copy.is_told(
+    copy.is_told(&[
         "tally chart brigades dots: this figure says no caption; write: tally chart brigades dots --caption \"…\"",
-    );
+    ]);
     copy.replace(page, &bare, directive);
-    copy.is_told("no takeaway says what this figure shows; in takeaways.toml of its chapter, add one with the id brigades-dots or brigades");
+    copy.is_told(&["no takeaway says what this figure shows; in takeaways.toml of its chapter, add one with the id brigades-dots or brigades"]);
     copy.append("benches-src/memory/takeaways.toml", &blocks[0]);
     copy.all_is_well();
 }

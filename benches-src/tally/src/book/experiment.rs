@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::cell::{Cell, TWIN};
@@ -80,7 +80,7 @@ pub struct Experiment {
 }
 
 /// A quantity taken apart. What the parts leave over is shown as unexplained.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
     /// What is taken apart, in a word or two; needed where there is more than one.
@@ -93,7 +93,7 @@ pub struct Parts {
 }
 
 /// A summand.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartOfWhole {
     /// A few words, such as `"page tables"`.

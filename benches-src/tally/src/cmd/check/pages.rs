@@ -32,8 +32,8 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
             };
             let is_home = command.strip_prefix("tally claim ").is_some_and(|id| !id.contains("--"))
                 || ["tally table ", "tally dumbbell "].iter().any(|verb| command.starts_with(verb));
-            let key = match figure(&command) {
-                Some(figure) => Some(format!("{page}: {figure}")),
+            let key = match chart(&command) {
+                Some(chart) => Some(format!("{page}: {}", chart.name())),
                 None => is_home.then(|| command.clone()),
             };
             if let Some(first) = key.and_then(|key| anchors.insert(key, page)) {
@@ -57,7 +57,7 @@ pub fn typed_figures(view: &View) -> Result<Vec<String>> {
     for (path, text) in view.places.pages() {
         let mut found = typed(text)?;
         for Directive { line, command, .. } in directive::all(text).into_iter().flatten() {
-            if let Ok(Verb::Chart(Chart { caption: Some(caption), .. })) = CommandLine::of_directive(&command) {
+            if let Some(Chart { caption: Some(caption), .. }) = chart(&command) {
                 found.extend(typed(&caption)?.into_iter().map(|(_, what)| (line, what)));
             }
         }
@@ -184,10 +184,14 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Which figure a directive shows, whatever stands under it.
-fn figure(command: &str) -> Option<String> {
+/// The figure that a directive shows, if it shows one.
+fn chart(command: &str) -> Option<Chart> {
+    // Most directives are others, and to read one takes its time.
+    if command.split(' ').find(|word| !word.is_empty() && *word != "tally") != Some("chart") {
+        return None;
+    }
     match CommandLine::of_directive(command) {
-        Ok(Verb::Chart(chart)) => Some(chart.name()),
+        Ok(Verb::Chart(chart)) => Some(chart),
         _ => None,
     }
 }
