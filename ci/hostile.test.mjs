@@ -31,7 +31,7 @@ function halve() {
 function spoilLabel() {
   const path = join(checkout, 'benches-src/switch-cost/programs.toml');
   const text = readFileSync(path, 'utf8');
-  writeFileSync(path, text.replace(/^thread-socket = .*$/m, `thread-socket = "threads <i>{{#x}}</i> & \\"more\\""`));
+  writeFileSync(path, text.replace(/^(thread-socket = { label = )"[^"]*"/m, (_, entry) => `${entry}"threads <i>{{#x}}</i> & \\"more\\""`));
 }
 
 const { lost, kept } = halve();
@@ -118,7 +118,7 @@ test('without Node a page has its numbers in tables, and says why there is no ch
   }
   const path = join(checkout, 'benches-src/switch-cost/programs.toml');
   // What was drawn before would be found again.
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/^task-socket = .*$/m, 'task-socket = "tasks that nobody drew before"'));
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^(task-socket = { label = )"[^"]*"/m, '$1"tasks that nobody drew before"'));
   const { status, output, site } = build(checkout, { effort: 'never', show: 'reference' }, { PATH: folder });
   rmSync(folder, { recursive: true });
   assert.equal(status, 0, output);

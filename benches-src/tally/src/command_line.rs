@@ -10,7 +10,7 @@ use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
     become_bound, between, calculator, chart, check, chips, claim, confirm, different, dumbbell, export, ladder,
-    limits, list, listing, measure, score, spin, stream, succeed, table, takeaway, value, which,
+    limits, list, listing, measure, schema, score, spin, stream, succeed, table, takeaway, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -58,6 +58,7 @@ pub enum Verb {
     Different(different::Different),
     Between(between::Between),
     Check(check::Check),
+    Schema(schema::Schema),
     Export(export::Export),
     Succeed(succeed::Succeed),
     Preprocess(Preprocess),
@@ -95,6 +96,7 @@ impl Verb {
             Verb::Between(verb) => verb.print(view, form),
             Verb::Check(verb) => verb.print(view),
             Verb::Measure(_)
+            | Verb::Schema(_)
             | Verb::Export(_)
             | Verb::Succeed(_)
             | Verb::Preprocess(_)
@@ -128,6 +130,7 @@ impl CommandLine {
             | Verb::Become(_)
             | Verb::Spin(_)
             | Verb::Stream(_)
+            | Verb::Schema(_)
             | Verb::Check(_) => {
                 bail!(ONLY_PRINTS)
             }
@@ -166,13 +169,21 @@ impl CommandLine {
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),
             _ => {}
         }
+        // What plans may say is answered even where a plan cannot be read.
+        if let Verb::Schema(verb) = &self.verb {
+            return write_out(&verb.print(&project)?);
+        }
         let machine = project.machine(self.machine.as_deref().unwrap_or("local"))?;
         let view = View::new(project, machine, None)?;
         let Some(printed) = self.verb.printed(&view, form) else { unreachable!("done above") };
-        match std::io::stdout().write_all(printed?.as_bytes()) {
-            // Whoever reads has seen enough, as `head` does.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => Ok(written?),
-        }
+        write_out(&printed?)
+    }
+}
+
+fn write_out(text: &str) -> Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // Whoever reads has seen enough, as `head` does.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
     }
 }

@@ -43,9 +43,39 @@ impl Project {
         self.root.join("benches-src")
     }
 
-    /// The plan of a chapter.
-    pub fn plan(&self, chapter: &str) -> PathBuf {
-        self.benches().join(chapter).join("plan.toml")
+    /// A path as errors and pages say it: from the project's own folder on.
+    pub fn place(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
+    /// What is said of the programs of a chapter.
+    pub fn programs_of(&self, chapter: &str) -> PathBuf {
+        self.benches().join(chapter).join("programs.toml")
+    }
+
+    /// The order of a chapter's experiments and claims.
+    pub fn order(&self, chapter: &str) -> PathBuf {
+        self.benches().join(chapter).join("order.toml")
+    }
+
+    /// The experiments of a chapter, a file each.
+    pub fn experiments(&self, chapter: &str) -> PathBuf {
+        self.benches().join(chapter).join("experiments")
+    }
+
+    /// One of them.
+    pub fn experiment(&self, chapter: &str, name: &str) -> PathBuf {
+        self.experiments(chapter).join(format!("{name}.toml"))
+    }
+
+    /// The claims of a chapter, a file each.
+    pub fn claims(&self, chapter: &str) -> PathBuf {
+        self.benches().join(chapter).join("claims")
+    }
+
+    /// One of them.
+    pub fn claim(&self, chapter: &str, id: &str) -> PathBuf {
+        self.claims(chapter).join(format!("{id}.toml"))
     }
 
     /// The numbers of a chapter that have a name.
@@ -53,9 +83,9 @@ impl Project {
         self.benches().join(chapter).join("quantities.toml")
     }
 
-    /// What charts and tables call the programs of a chapter.
-    pub fn words(&self, chapter: &str) -> PathBuf {
-        self.benches().join(chapter).join("programs.toml")
+    /// Whether a folder of the workspace is a chapter, and not a crate that chapters use.
+    pub fn is_chapter(&self, folder: &str) -> bool {
+        self.programs_of(folder).is_file() || self.experiments(folder).is_dir() || self.claims(folder).is_dir()
     }
 
     /// What a chapter knows about the limits of a machine.
@@ -70,6 +100,16 @@ impl Project {
         chapters.sort();
         let folders = [self.benches()].into_iter().chain(chapters);
         folders.map(|folder| folder.join("takeaways.toml")).filter(|path| path.is_file()).collect()
+    }
+
+    /// What is said of the formats of plans to those who write them.
+    pub fn formats(&self) -> PathBuf {
+        self.benches().join("README.md")
+    }
+
+    /// What is said of them to editors, written on request and ignored by git.
+    pub fn schemas(&self) -> PathBuf {
+        self.target().join("schemas")
     }
 
     /// The calculator of the chapter that has one.

@@ -7,46 +7,39 @@ use support::{Fake, PLAN, fail, observation, succeed};
 /// The usual plan, with an experiment that only a full run measures and what is expected of it.
 fn plan() -> String {
     let experiment = r#"
-[[experiment]]
-name = "confirm"
+=== experiments/confirm.toml
 question = "Do others measure the same?"
 prediction = "Twice."
 per = "step"
 headline = "slow[free] / fast[free]"
 twins = ["fast[free]"]
 limit_seconds = 2
-captions = {}
 
-[[experiment.cells]]
-program = "fast"
-kind = "thread"
+[[cells]]
+programs = ["fast"]
 full = { placement = ["free"], size = [3] }
 
-[[experiment.cells]]
-program = "slow"
-kind = "baseline"
+[[cells]]
+programs = ["slow"]
 full = { placement = ["free"], size = [3] }
 "#;
     let claim = r#"
-[[claim]]
-id = "V1"
+=== claims/V1.toml
 sentence = "Their step is two of ours."
 source = "elsewhere"
 experiment = "confirm"
+holds = "It is: {slow[free] / fast[free]}."
+does_not_hold = "It is not: {slow[free] / fast[free]}."
+undecided = "Nobody knows."
 
-[[claim.part]]
+[[parts]]
 name = "theirs over ours"
 quantity = "slow[free] / fast[free]"
 published = "twice"
 about = "published"
 within = 1.1
-
-[claim.conclusion]
-holds = "It is: {slow[free] / fast[free]}."
-does-not-hold = "It is not: {slow[free] / fast[free]}."
-undecided = "Nobody knows."
 "#;
-    PLAN.replacen("\n[[claim]]", &format!("{experiment}\n[[claim]]"), 1) + claim
+    [PLAN, experiment, claim].concat()
 }
 
 #[test]

@@ -7,32 +7,32 @@ use std::time::{Duration, Instant};
 use support::{Fake, fail, succeed};
 
 const PLAN: &str = r#"
-[[experiment]]
-name = "pair"
+=== experiments/pair.toml
 question = "How many system calls does a step make?"
 prediction = "One, and two."
 per = "step"
 count = "system-calls"
 limit_seconds = 2
 
-[[experiment.cells]]
-program = "fast"
-kind = "baseline"
+[[cells]]
+programs = ["fast"]
 quick = { placement = ["free"], size = [3] }
 
-[[experiment.cells]]
-program = "slow"
-kind = "thread"
+[[cells]]
+programs = ["slow"]
 quick = { placement = ["free"], size = [3] }
 full = { placement = ["free", "one-cpu"], size = [3] }
 
-[[claim]]
-id = "T1"
+=== claims/T1.toml
 sentence = "Slow writes twice as often."
 source = "elsewhere"
 experiment = "pair"
+holds = "It writes {slow[free].calls_write} times a step."
+shifted = "Shifted."
+does_not_hold = "It does not."
+undecided = "Nobody knows."
 
-[[claim.part]]
+[[parts]]
 name = "slow over fast"
 quantity = "slow[free].calls_write / fast[free].calls_write"
 published = "twice"
@@ -40,16 +40,10 @@ about = "published"
 within = 1
 no_effect = "1"
 
-[[claim.part]]
+[[parts]]
 name = "receives"
 quantity = "slow[free].calls_recvfrom"
 equals = "0"
-
-[claim.conclusion]
-holds = "It writes {slow[free].calls_write} times a step."
-shifted = "Shifted."
-does-not-hold = "It does not."
-undecided = "Nobody knows."
 "#;
 
 /// A script whose every lap writes so often.
@@ -211,6 +205,6 @@ fn plans_that_count_are_checked() {
     ] {
         let fake = Fake::with_plan(&PLAN.replacen(from, to, 1));
         let said = fail(fake.tally(&["list"]));
-        assert!(said.contains("plan.toml") && said.contains(reason), "{said}");
+        assert!(said.contains("experiments/pair.toml") && said.contains(reason), "{said}");
     }
 }

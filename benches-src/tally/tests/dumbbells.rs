@@ -16,8 +16,8 @@ say = "A slow step takes {slow-over-fast}×."
 [[dumbbell]]
 name = "steps"
 what = "One <step>"
-left = { kind = "baseline", label = "fast" }
-right = { kind = "thread", label = "slow" }
+left = { series = "baseline", label = "fast" }
+right = { series = "thread", label = "slow" }
 
 [[dumbbell.row]]
 label = "take a <step>"
@@ -109,7 +109,7 @@ fn mistakes_are_found() {
         ("ratio = \"slow-over-fast\"", "ratio = \"fast-step\"", "fast-step is no ratio: its unit is ns"),
         ("slow-step-here", "slow-step-her", "did you mean slow-step-here?"),
         ("slow-step-here", "slow[free]", "\"slow[free]\" is no quantity with a name"),
-        ("kind = \"thread\"", "kind = \"threads\"", "unknown variant `threads`"),
+        ("series = \"thread\"", "series = \"threads\"", "unknown variant `threads`"),
         ("name = \"steps\"", "name = \"Steps\"", "is no name for a dumbbell"),
     ] {
         let fake = fake();

@@ -5,8 +5,12 @@ mod support;
 use support::{Fake, fail, succeed};
 
 const PLAN: &str = r#"
-[[experiment]]
-name = "pair"
+=== programs.toml
+[program]
+fast = { label = "fast", series = "task" }
+slow = { label = "slow", series = "thread" }
+
+=== experiments/pair.toml
 question = "What does one unit hold?"
 prediction = "A slow one twice as much."
 per = "unit"
@@ -15,10 +19,8 @@ further_measures = ["stack_bytes", "slab_bytes"]
 headline = "slow[free].total_bytes / fast[free].total_bytes"
 twins = ["slow[free]"]
 limit_seconds = 2
-captions.dots = "A slow one holds {slow[free].total_bytes}."
-captions.stack = "Of that, {slow[free].stack_bytes} are its stack."
 
-[[experiment.parts]]
+[[parts]]
 name = "slow"
 whole = "slow[free].total_bytes"
 of = [
@@ -26,32 +28,27 @@ of = [
     { name = "what nobody reads", quantity = "slow[free].slab_bytes" },
 ]
 
-[[experiment.cells]]
-program = "fast"
-kind = "task"
+[[cells]]
+programs = ["fast"]
 quick = { placement = ["free"], size = [3] }
 
-[[experiment.cells]]
-program = "slow"
-kind = "thread"
+[[cells]]
+programs = ["slow"]
 quick = { placement = ["free"], size = [3] }
 
-[[claim]]
-id = "T1"
+=== claims/T1.toml
 sentence = "Slow holds 4 KiB."
 source = "elsewhere"
 experiment = "pair"
+holds = "It holds {slow[free].total_bytes}."
+does_not_hold = "It does not."
+undecided = "Nobody knows."
 
-[[claim.part]]
+[[parts]]
 name = "a slow one"
 quantity = "slow[free].total_bytes"
 published = "slow-bytes"
 about = "published"
-
-[claim.conclusion]
-holds = "It holds {slow[free].total_bytes}."
-does-not-hold = "It does not."
-undecided = "Nobody knows."
 "#;
 
 const PUBLISHED: &str = r#"
@@ -160,7 +157,7 @@ fn plans_that_report_are_checked() {
     ] {
         let fake = Fake::with_plan(&PLAN.replacen(from, to, 1));
         let said = fail(fake.tally(&["list"]));
-        assert!(said.contains("plan.toml") && said.contains(reason), "{said}");
+        assert!(said.contains("experiments/pair.toml") && said.contains(reason), "{said}");
     }
 }
 

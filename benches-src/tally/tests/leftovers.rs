@@ -16,17 +16,15 @@ use support::{Fake, observation};
 
 /// One cell for the thousand rounds; then, in one experiment each, all other ways in which a process can come and go.
 const PLAN: &str = r#"
-[[experiment]]
-name = "many"
+=== experiments/many.toml
 question = "?"
 prediction = "!"
 per = "step"
 headline = "fast / fast"
 twins = ["fast"]
-cells = [{ program = "fast", kind = "baseline", quick = { placement = ["free"], size = [3] } }]
+cells = [{ programs = ["fast"], quick = { placement = ["free"], size = [3] } }]
 
-[[experiment]]
-name = "odd"
+=== experiments/odd.toml
 question = "?"
 prediction = "!"
 per = "step"
@@ -34,20 +32,19 @@ headline = "fast / slow"
 twins = ["fast"]
 limit_seconds = 1
 cells = [
-    { program = "fast", kind = "baseline", quick = { placement = ["free"], condition = ["none", "spinners"], size = [3] } },
-    { program = "slow", kind = "thread", quick = { placement = ["free"], condition = ["none", "spinners"], size = [3] } },
+    { programs = ["fast"], quick = { placement = ["free"], condition = ["none", "spinners"], size = [3] } },
+    { programs = ["slow"], quick = { placement = ["free"], condition = ["none", "spinners"], size = [3] } },
 ]
 
-[[experiment]]
-name = "counted"
+=== experiments/counted.toml
 question = "?"
 prediction = "!"
 per = "step"
 count = "system-calls"
 limit_seconds = 1
 cells = [
-    { program = "fast", kind = "baseline", quick = { placement = ["free"], condition = ["none", "spinners"], size = [3] } },
-    { program = "slow", kind = "thread", quick = { placement = ["free"], size = [3] } },
+    { programs = ["fast"], quick = { placement = ["free"], condition = ["none", "spinners"], size = [3] } },
+    { programs = ["slow"], quick = { placement = ["free"], size = [3] } },
 ]
 "#;
 

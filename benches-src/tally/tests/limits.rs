@@ -6,29 +6,30 @@ mod support;
 use support::{Fake, fail, succeed};
 
 const LIMITS: &str = r#"
-[[experiment]]
-name = "ceilings"
+=== programs.toml
+[program]
+machine-limits = { label = "limits", series = "baseline" }
+slow = { label = "slow", series = "thread" }
+
+=== experiments/ceilings.toml
 question = "Which limits?"
 prediction = "Some."
 per = "reading"
 measures = ["pid_max"]
 
-[[experiment.cells]]
-program = "machine-limits"
-kind = "baseline"
+[[cells]]
+programs = ["machine-limits"]
 quick = { placement = ["free"] }
 
-[[experiment]]
-name = "pushed"
+=== experiments/pushed.toml
 question = "How far?"
 prediction = "Far."
 per = "unit"
 push = true
 measures = ["reached"]
 
-[[experiment.cells]]
-program = "slow"
-kind = "thread"
+[[cells]]
+programs = ["slow"]
 quick = { placement = ["free"], push = [true] }
 "#;
 
@@ -113,11 +114,10 @@ fn the_limits_say_which_binds_first_and_how_to_raise_it() {
 fn a_directive_may_print_the_limits() {
     let fake = with_limits();
     let page = |directive: &str| format!("# Chapter\n\n<!-- cmdrun {directive} -->\n");
-    fake.write("benches-src/chapter/programs.toml", "[label]\nmachine-limits = \"limits\"\nslow = \"slow\"\n");
     std::fs::remove_file(fake.path("benches-src/chapter/src/bin/fast.rs")).unwrap();
     fake.write("data/published/elsewhere.toml", "title = \"\"\nurl = \"\"\ndate = \"\"\nfigure = []\n");
     fake.write("book/src/chapter.md", &page("tally limits"));
-    assert!(fail(fake.tally(&["check"])).contains("no page shows the experiment pushed"));
+    assert!(fail(fake.tally(&["check"])).contains("chapter/experiments/pushed.toml: no page shows it"));
     fake.write("book/src/more.md", "<!-- cmdrun tally table ceilings -->\n<!-- cmdrun tally table pushed -->\n");
     assert_eq!(fake.print(&["check"]), "plans, listings, pages and records agree\n");
     fake.write("book/src/chapter.md", &page("tally limits --all"));

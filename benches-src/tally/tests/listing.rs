@@ -88,7 +88,7 @@ fn what_cannot_be_shown_is_an_error_that_says_which() {
     assert!(said.contains("benches-src/chapter/src/bin/fast.rs") && said.contains("nothing of this file is timed"));
     assert!(fail(fake.tally(&["listing", "none"])).contains("unknown program \"none\""));
     assert!(fail(fake.tally(&["listing", "--all", "none"])).contains("unknown chapter \"none\"; there are: chapter"));
-    for path in ["../../etc/passwd.rs", "/etc/passwd.rs", "chapter/plan.toml"] {
+    for path in ["../../etc/passwd.rs", "/etc/passwd.rs", "chapter/programs.toml"] {
         assert!(fail(fake.tally(&["listing", "--file", path])).contains("is no Rust file of benches-src"), "{path}");
     }
 }

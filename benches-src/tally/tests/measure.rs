@@ -58,7 +58,7 @@ fn numbers_come_out_as_they_went_in() {
 
 #[test]
 fn a_full_record_satisfies_a_quick_build() {
-    let fake = Fake::with_plan(&PLAN.replace("full = { placement = [\"free\", \"one-cpu\"], size = [3] }\n", ""));
+    let fake = Fake::with_plan(&PLAN.replace("full = { placement = [\"free\", \"one-cpu\"] }\n", ""));
     succeed(fake.measure(&["--effort", "full"]));
     assert_eq!(succeed(fake.measure(&["--effort", "quick", "--json"])), "{\"measured\":[]}\n");
     assert_eq!(fake.record().lines().count(), 1 + 20 * 3 + 1);
@@ -82,7 +82,7 @@ fn a_noisy_headline_doubles_the_rounds_once() {
 
 #[test]
 fn what_chance_draws_is_drawn_anew_in_each_round_and_alike_for_all_cells() {
-    let plan = PLAN.replacen("[[experiment.cells]]", "anew_each_round = \"seed\"\n\n[[experiment.cells]]", 1);
+    let plan = PLAN.replacen("[[cells]]", "anew_each_round = \"seed\"\n\n[[cells]]", 1);
     let fake = Fake::with_plan(&plan);
     for (program, ns) in [("fast", 1000), ("slow", 2000)] {
         let seed = r#"seed=$(echo "$*" | sed -n 's/.*--seed \([0-9]*\).*/\1/p')"#;
@@ -352,18 +352,18 @@ fn records_that_cannot_be_read_are_boxed_put_aside_and_measured_again() {
 fn plans_with_mistakes_are_refused_with_place_and_reason() {
     for (from, to, reason) in [
         (
-            "program = \"fast\"",
-            "program = \"fats\"",
-            "unknown program \"fats\": there is no benches-src/chapter/src/bin/fats.rs",
+            "programs = [\"fast\"]",
+            "programs = [\"fats\"]",
+            "experiments/pair.toml: unknown program \"fats\": it has no entry in programs.toml; did you mean fast?",
         ),
-        ("placement = [\"free\"], size", "placement = [\"moon\"], size", "unknown placement \"moon\""),
-        ("beyond = \"fast\"", "beyond = \"nothing\"", "unknown baseline \"nothing\""),
+        ("placement = \"free\"", "placement = \"moon\"", "experiments/pair.toml: unknown placement \"moon\" of fast"),
+        ("baseline = \"fast\"", "baseline = \"nothing\"", "programs.toml: slow: unknown baseline \"nothing\""),
         ("slow[free] / fast[free]\"\ntwins", "slow[free] / \"\ntwins", "expected a program"),
-        ("question =", "query =", "unknown field `query`"),
+        ("question =", "query =", "experiments/pair.toml, line 1: unknown field `query`"),
     ] {
         let fake = Fake::with_plan(&PLAN.replacen(from, to, 1));
         let said = fail(fake.tally(&["list"]));
-        assert!(said.contains("benches-src/chapter/plan.toml") && said.contains(reason), "{said}");
+        assert!(said.contains("benches-src/chapter/") && said.contains(reason), "{said}");
     }
 }
 
@@ -372,7 +372,7 @@ fn a_parameter_that_the_program_does_not_take_is_found_before_anything_is_timed(
     let fake = Fake::new();
     fake.raw_program("slow", "echo \"error: unexpected argument '--size' found\" >&2; exit 2");
     let said = fail(fake.measure(&[]));
-    assert!(said.contains("plan.toml") && said.contains("'--size'"), "{said}");
+    assert!(said.contains("experiments/pair.toml") && said.contains("'--size'"), "{said}");
     assert!(!fake.path("data/local").exists());
 }
 
@@ -495,8 +495,7 @@ fn export_takes_what_is_allowed_and_refuses_what_is_private() {
 
 #[test]
 fn an_export_is_of_one_machine_and_all_or_nothing() {
-    let second = PLAN.split("\n[[claim]]").next().unwrap().replace("\"pair\"", "\"other\"");
-    let fake = Fake::with_plan(&format!("{second}{PLAN}"));
+    let fake = Fake::with_plan(&support::plan_with_another("other"));
     succeed(fake.measure(&[]));
     let (pair, other) = (fake.record(), fake.read("data/local/chapter/other.jsonl"));
     let of_another = |record: &str| record.replacen("\"kernel\":\"", "\"kernel\":\"0.", 1);
@@ -555,10 +554,10 @@ fn an_export_warns_of_what_is_stale_or_planned_no_more_and_is_of_one_format() {
 fn a_condition_of_glibc_is_a_variable_of_the_environment() {
     let plan = PLAN
         .replace(
-            "placement = [\"free\"], size = [3] }\nfull",
-            "placement = [\"free\"], condition = [\"none\", \"no-stack-cache\"], size = [3] }\nfull",
+            "placement = \"free\" }\nfull",
+            "placement = \"free\", condition = [\"none\", \"no-stack-cache\"] }\nfull",
         )
-        .replace("full = { placement = [\"free\", \"one-cpu\"], size = [3] }\n", "");
+        .replace("full = { placement = [\"free\", \"one-cpu\"] }\n", "");
     let fake = Fake::with_plan(&plan);
     let without = observation("slow", 3000);
     let slow = format!(
@@ -574,9 +573,9 @@ fn a_condition_of_glibc_is_a_variable_of_the_environment() {
 
 #[test]
 fn a_program_that_only_a_full_run_measures_takes_nothing_from_a_quick_page() {
-    let third =
-        "[[experiment.cells]]\nprogram = \"third\"\nkind = \"task\"\nfull = { placement = [\"free\"] }\n\n[[claim]]";
-    let fake = Fake::with_plan(&PLAN.replacen("[[claim]]", third, 1));
+    let third = "[[cells]]\nprograms = [\"third\"]\nfull = { placement = \"free\" }\n\n=== claims";
+    let entry = "[program]\nthird = { label = \"third\", series = \"task\" }\n";
+    let fake = Fake::with_plan(&PLAN.replacen("=== claims", third, 1).replacen("[program]\n", entry, 1));
     fake.write("benches-src/chapter/src/bin/third.rs", "//! One operation: a third step.\n");
     fake.program("third", &observation("third", 3000));
     succeed(fake.measure(&[]));

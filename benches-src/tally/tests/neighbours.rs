@@ -6,14 +6,13 @@ use support::{Fake, PLAN, fail, observation, succeed};
 
 /// The usual plan, with the slow program also amid spinners.
 fn plan() -> String {
-    let grid =
-        "quick = { placement = [\"free\"], size = [3] }\nfull = { placement = [\"free\", \"one-cpu\"], size = [3] }";
+    let grid = "quick = { placement = \"free\" }\nfull = { placement = [\"free\", \"one-cpu\"] }";
     let plan = PLAN.replacen("limit_seconds", "further_measures = [\"spinners\"]\nlimit_seconds", 1);
-    let amid = "condition = [\"none\", \"spinners\"], size = [3] }";
+    let amid = "condition = [\"none\", \"spinners\"] }";
     assert!(PLAN.contains(grid));
     plan.replace(
         grid,
-        &format!("quick = {{ placement = [\"free\"], {amid}\nfull = {{ placement = [\"free\", \"one-cpu\"], {amid}"),
+        &format!("quick = {{ placement = \"free\", {amid}\nfull = {{ placement = [\"free\", \"one-cpu\"], {amid}"),
     )
 }
 
@@ -86,8 +85,8 @@ fn tables_name_the_condition_and_fall_back_to_the_plain_baseline() {
 
 #[test]
 fn a_baseline_under_the_same_condition_is_preferred() {
-    let baseline = "quick = { placement = [\"free\"], size = [3] }\n\n[[experiment.cells]]\nprogram = \"slow\"";
-    let amid = baseline.replace("size", "condition = [\"none\", \"spinners\"], size");
+    let baseline = "quick = { placement = \"free\" }\n\n[[cells]]\nprograms = [\"slow\"]";
+    let amid = baseline.replace("\"free\"", "\"free\", condition = [\"none\", \"spinners\"]");
     let fake = Fake::with_plan(&plan().replacen(baseline, &amid, 1));
     fake.program("slow", LOOKS_AROUND);
     fake.program("fast", &LOOKS_AROUND.replace("slow", "fast").replace("2000", "1000").replace("1500", "900"));
@@ -141,6 +140,6 @@ fn plans_with_mistakes_in_conditions_are_refused() {
         let plan = plan().replace("twins = [\"slow[free]\"]", "twins = [\"fast[free]\"]");
         let fake = Fake::with_plan(&plan.replacen(from, to, 1));
         let said = fail(fake.tally(&["list"]));
-        assert!(said.contains("plan.toml") && said.contains(reason), "{said}");
+        assert!(said.contains("experiments/pair.toml") && said.contains(reason), "{said}");
     }
 }

@@ -109,7 +109,7 @@ fn without_node_a_warning_is_given_and_the_place_of_a_chart_says_so() {
         fake.write(&format!("book/charts/{name}.vl.json"), "{\"data\": {\"name\": \"rows\"}}");
     }
     succeed(fake.measure(&[]));
-    let mut chart = fake.tally(&["chart", "pair", "dots", "--form", "page"]);
+    let mut chart = fake.tally(&["chart", "pair", "dots", "--caption", support::CAPTION, "--form", "page"]);
     chart.env("PATH", "/nowhere");
     let output = chart.output().unwrap();
     assert!(output.status.success());

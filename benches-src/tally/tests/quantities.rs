@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Fake, PLAN, fail, preprocess, succeed};
+use support::{Fake, fail, preprocess, succeed};
 
 const QUANTITIES: &str = r#"
 [[quantity]]
@@ -20,8 +20,7 @@ formula = "fast[free]"
 
 /// The usual experiment, and another with the same cells.
 fn twice() -> String {
-    let second = PLAN.split("\n[[claim]]").next().unwrap().replace("\"pair\"", "\"other\"");
-    format!("{second}{PLAN}")
+    support::plan_with_another("other")
 }
 
 fn fake(quantities: &str) -> Fake {
@@ -115,17 +114,16 @@ fn a_misspelt_measure_is_an_error_with_the_nearest_name_wherever_it_stands() {
     let said = fail(fake.tally(&["value", "slow[free].voluntary", "--experiment", "pair"]));
     assert!(said.contains("has the measure \"voluntary\"; did you mean voluntary_switches?"), "{said}");
     for (from, to) in [
-        ("A slow step takes {slow[free]}", "A slow step takes {slow[free].voluntary}"),
         ("quantity = \"slow[free] /", "quantity = \"slow[free].voluntary /"),
         ("It does: {slow[free] /", "It does: {slow[free].voluntary /"),
     ] {
         let changed = twice().replace(from, to);
         assert_ne!(changed, twice());
-        fake.write("benches-src/chapter/plan.toml", &changed);
+        fake.plan(&changed);
         let said = fail(fake.tally(&["check"]));
         assert!(said.contains("did you mean voluntary_switches?"), "{to}: {said}");
     }
-    fake.write("benches-src/chapter/plan.toml", &twice());
+    fake.plan(&twice());
     fake.write("book/src/chapter.md", "<!-- cmdrun tally value --experiment pair slow[free].voluntary -->\n");
     assert!(fail(fake.tally(&["check"])).contains("did you mean voluntary_switches?"));
 }

@@ -35,15 +35,15 @@ say = "Pinned, a step takes {slow[one-cpu]}."
 label = "a <step>"
 detail = "free"
 ratio = "slow-over-fast"
-thread = "slow[free]"
-task = "fast[free]"
+left = "fast[free]"
+right = "slow[free]"
 
 [[rung]]
 label = "a pinned step"
 detail = "not measured in a quick run"
 ratio = "slow[one-cpu] / slow[free]"
-thread = "slow[one-cpu]"
-task = "fast[free]"
+left = "fast[free]"
+right = "slow[one-cpu]"
 
 [[advice]]
 service = "steps"

@@ -1,9 +1,10 @@
 //! What is counted exactly, instead of being timed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an experiment counts instead of timing it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
     /// System calls of each kind per operation, under strace: `calls` and `calls_<name>` in expressions.

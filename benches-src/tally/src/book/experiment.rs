@@ -1,153 +1,109 @@
 //! Experiments: the cells that answer one question together, and everything that decides which numbers come out.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, Result, bail, ensure};
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::cell::{CONDITIONS, Cell, PLACEMENTS, TWIN};
+use super::cell::{Cell, TWIN};
 use super::count::Count;
 use super::expression::{Expression, Selector};
+use super::grid::{CellGroup, Cells};
 use super::measure;
+use super::programs::Programs;
 
-/// The cells that answer one question together.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// The cells that answer one question together: a file of a chapter's `experiments/`, whose name is the experiment's.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// The record's file name, and what directives call it.
+    #[serde(skip)]
     pub name: String,
-    /// What it asks.
+    /// What it asks, in a sentence that ends with a question mark.
     pub question: String,
-    /// What was expected before it was run.
+    /// What was expected before it was run, in sentences. It is not changed afterwards.
     pub prediction: String,
-    /// The operation, as a word that can follow "per".
+    /// The operation, as a word that can follow "per": `"hop"`.
     pub per: String,
-    /// The ratio whose interval decides whether the rounds are doubled. Only an experiment that times nothing may have none, and
-    /// its rounds are never doubled.
+    /// The ratio whose interval decides whether the rounds are doubled: `"thread-pipe[free] / task-pipe[free]"`. Only an experiment that times
+    /// nothing may have none, and its rounds are never doubled.
     #[serde(default)]
     pub headline: Option<String>,
-    /// The cells that are run twice in every round: the A/A pairs. Only an experiment that times nothing may have none.
+    /// The cells that are run twice in every round, the A/A pairs: `["thread-pipe[free]"]`. Only an experiment that times nothing may have none.
     #[serde(default)]
     pub twins: Vec<String>,
-    /// What is counted, where time is not the point: `count = "system-calls"` or `"instructions"`.
+    /// Programs with their grids, in the order in which tables list them: `[{ programs = ["thread-pipe"], quick = { placement = "free" } }]`.
+    pub cells: Vec<Cells>,
+    /// Each program with its whole grids.
+    #[serde(skip)]
+    pub groups: Vec<CellGroup>,
+    /// What is counted, where time is not the point: `"system-calls"` or `"instructions"`.
     #[serde(default)]
     pub count: Option<Count>,
-    /// The laps of the shorter and of the longer run of which the count is the difference, where a lap is long.
+    /// The laps of the shorter and of the longer run of which the count is the difference, where a lap is long: `[4, 44]`.
     #[serde(default)]
     pub counted_laps: Option<[u64; 2]>,
-    /// What its programs report instead of times, in the order of the table's columns; figures show the first.
+    /// What its programs report instead of times, such as `["total_bytes"]`, in the order of the table's columns; figures show the first.
     #[serde(default)]
     pub measures: Vec<String>,
     /// What they report besides, which has no column of its own.
     #[serde(default)]
     pub further_measures: Vec<String>,
-    /// Whether it pushes the machine to a limit, and is measured only where somebody asks for that.
+    /// Whether it pushes the machine to a limit, and is measured only by `cargo tally measure --push-limits`.
     #[serde(default)]
     pub push: bool,
     /// Whether a full run links the programs anew for each round, with their functions in another order: where they are compared to
     /// the nanosecond, where their code lies decides as well.
     #[serde(default)]
     pub relinked: bool,
-    /// The parameter that has another number in every round, the same for all cells: where the random times begin at which requests are due.
+    /// The parameter that has another number in every round, the same for all cells: `"seed"`, from which random times are drawn.
     #[serde(default)]
     pub anew_each_round: Option<String>,
-    /// A full run gives it all rounds, even where they take so long that another experiment's would end sooner.
+    /// Whether a full run gives it all rounds, even where they take so long that another experiment's would end sooner.
     #[serde(default)]
     pub all_rounds: bool,
-    /// A program that takes longer than this is killed and counted as failed.
+    /// A program that takes longer than so many seconds is killed and counted as failed.
     #[serde(default = "default_limit_seconds")]
     pub limit_seconds: u64,
-    /// Laps that every process times one by one, where their distribution is the point.
+    /// How many laps every process times one by one, where their distribution is the point.
     #[serde(default)]
     pub histogram_laps: Option<u64>,
     /// How much each of those touches whose number its sweep varies, in bytes: the figure marks how many fill a cache.
     #[serde(default)]
     pub each_touches_bytes: Option<f64>,
-    /// The takeaway under each of its figures, by shape, with quantities in braces.
-    #[serde(default)]
-    pub captions: BTreeMap<String, String>,
-    /// What must be known of the numbers in its table, besides their units.
+    /// What must be known of the numbers in its table, besides their units; it stands below them.
     #[serde(default)]
     pub note: Option<String>,
-    /// Programs with their grids.
-    pub cells: Vec<CellGroup>,
-    /// What quantities are made of, where the experiment takes some apart.
+    /// What quantities are made of, where the experiment takes some apart. Its figure of the shape `stack` shows them.
     #[serde(default)]
     pub parts: Vec<Parts>,
 }
 
 /// A quantity taken apart. What the parts leave over is shown as unexplained.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
     /// What is taken apart, in a word or two; needed where there is more than one.
     #[serde(default)]
     pub name: Option<String>,
-    /// What they are to add up to.
+    /// What they are to add up to: an expression on this experiment's cells, or a quantity's name.
     pub whole: String,
-    /// Each with a few words and its quantity, in the whole's unit.
+    /// The parts, in the order in which they are stacked.
     pub of: Vec<PartOfWhole>,
 }
 
 /// A summand.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartOfWhole {
-    /// A few words.
+    /// A few words, such as `"page tables"`.
     pub name: String,
-    /// How much of the whole it is.
+    /// How much of the whole it is, in the whole's unit: an expression, as above.
     pub quantity: String,
 }
 
 fn default_limit_seconds() -> u64 {
     60
-}
-
-/// A program and the grid on which it is run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CellGroup {
-    /// A file of the chapter's `src/bin`.
-    pub program: String,
-    /// Which colour it has in every figure.
-    pub kind: Kind,
-    /// The program that does the same input and output without any switch.
-    #[serde(default)]
-    pub beyond: Option<String>,
-    /// The grid of a quick run. Absent where only a full run measures it.
-    #[serde(default)]
-    pub quick: Option<Grid>,
-    /// The grid of a full run, where it is larger.
-    #[serde(default)]
-    pub full: Option<Grid>,
-}
-
-/// What a program stands for in figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A kernel thread.
-    Thread,
-    /// A task of a runtime.
-    Task,
-    /// A task of our own executor.
-    Executor,
-    /// What is measured to be subtracted.
-    Baseline,
-    /// A stackful coroutine.
-    Coroutine,
-}
-
-/// Placements, conditions and parameter values, of which every combination is a cell.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Grid {
-    placement: Vec<String>,
-    /// What is changed around the program: `condition = ["none", "spinners"]`. Left out, it is `["none"]`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    condition: Vec<String>,
-    #[serde(flatten)]
-    parameters: BTreeMap<String, Vec<Value>>,
 }
 
 impl Parts {
@@ -162,62 +118,22 @@ impl Parts {
     }
 }
 
-/// How a grid says that nothing is changed around the program.
-const NO_CONDITION: &str = "none";
-
-impl Grid {
-    fn cells(&self, program: &str) -> Vec<Cell> {
-        let mut settings = vec![BTreeMap::new()];
-        for (name, values) in &self.parameters {
-            let extend = |setting: &BTreeMap<String, Value>| {
-                let with = |value: &Value| {
-                    let mut setting = setting.clone();
-                    setting.insert(name.clone(), value.clone());
-                    setting
-                };
-                values.iter().map(with).collect::<Vec<_>>()
-            };
-            settings = settings.iter().flat_map(extend).collect();
-        }
-        let mut cells = Vec::new();
-        for parameters in &settings {
-            for placement in &self.placement {
-                cells.extend(self.conditions().into_iter().map(|condition| Cell {
-                    program: program.to_owned(),
-                    parameters: parameters.clone(),
-                    placement: placement.clone(),
-                    condition,
-                }));
-            }
-        }
-        cells
-    }
-
-    fn conditions(&self) -> Vec<Option<String>> {
-        if self.condition.is_empty() {
-            return vec![None];
-        }
-        self.condition.iter().map(|word| (word != NO_CONDITION).then(|| word.clone())).collect()
-    }
-
-    pub(super) fn check(&self, program: &str) -> Result<()> {
-        let known = |what: &str, words: &[String], known: &[&str]| -> Result<()> {
-            for word in words {
-                let list = known.join(", ");
-                ensure!(known.contains(&word.as_str()), "unknown {what} {word:?} of {program}; there are: {list}");
-            }
-            Ok(())
-        };
-        known("placement", &self.placement, &PLACEMENTS)?;
-        known("condition", &self.condition, &[&[NO_CONDITION][..], &CONDITIONS].concat())
-    }
-}
-
 impl Experiment {
+    /// Puts in what the chapter says of its programs.
+    pub(super) fn resolve(&mut self, known: &Programs) -> Result<()> {
+        let groups = self.cells.iter().map(|cells| cells.groups(known)).collect::<Result<Vec<_>>>()?;
+        self.groups = groups.concat();
+        let run: Vec<String> = self.groups.iter().map(|group| group.program.clone()).collect();
+        for group in &mut self.groups {
+            group.baseline = group.baseline.take().filter(|baseline| run.contains(baseline));
+        }
+        Ok(())
+    }
+
     /// Every cell that a quick run measures, twins included.
     pub fn quick_cells(&self) -> Result<Vec<Cell>> {
         let grid = |group: &CellGroup| group.quick.as_ref().map(|grid| grid.cells(&group.program));
-        let quick: Vec<Cell> = self.cells.iter().filter_map(grid).flatten().collect();
+        let quick: Vec<Cell> = self.groups.iter().filter_map(grid).flatten().collect();
         let twins = self.twins()?.into_iter().filter(|twin| quick.iter().any(|cell| cell.twin() == *twin));
         Ok([quick.clone(), twins.collect()].concat())
     }
@@ -229,7 +145,7 @@ impl Experiment {
 
     fn single_cells(&self) -> Vec<Cell> {
         let grid = |group: &CellGroup| Some(group.full.as_ref().or(group.quick.as_ref())?.cells(&group.program));
-        self.cells.iter().filter_map(grid).flatten().collect()
+        self.groups.iter().filter_map(grid).flatten().collect()
     }
 
     fn twins(&self) -> Result<Vec<Cell>> {
@@ -276,7 +192,7 @@ impl Experiment {
 
     /// Whether a quick run measures nothing of it.
     pub fn is_full_only(&self) -> bool {
-        self.cells.iter().all(|group| group.quick.is_none())
+        self.groups.iter().all(|group| group.quick.is_none())
     }
 
     /// The command that measures it.
@@ -288,12 +204,12 @@ impl Experiment {
 
     /// The group that a program belongs to.
     pub fn group(&self, program: &str) -> Option<&CellGroup> {
-        self.cells.iter().find(|group| group.program == program)
+        self.groups.iter().find(|group| group.program == program)
     }
 
     /// The programs it runs.
     pub fn programs(&self) -> Vec<&str> {
-        self.cells.iter().map(|group| group.program.as_str()).collect()
+        self.groups.iter().map(|group| group.program.as_str()).collect()
     }
 
     /// What decides which numbers come out, and so what a record must agree with: not the words around it.
@@ -301,7 +217,7 @@ impl Experiment {
         let grids =
             |group: &CellGroup| serde_json::json!({"program": group.program, "quick": group.quick, "full": group.full});
         let mut part = serde_json::json!({
-            "cells": self.cells.iter().map(grids).collect::<Vec<_>>(),
+            "cells": self.groups.iter().map(grids).collect::<Vec<_>>(),
             "headline": self.headline,
             "twins": self.twins,
             "limit_seconds": self.limit_seconds,

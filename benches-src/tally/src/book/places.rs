@@ -19,6 +19,8 @@ pub struct Places {
     homes: BTreeMap<String, String>,
     /// The experiments whose tables stand on pages.
     tables: BTreeSet<String>,
+    /// What stands under a figure, by the figure's anchor: the caption on the page where it is at home.
+    captions: BTreeMap<String, String>,
 }
 
 impl Places {
@@ -41,7 +43,7 @@ impl Places {
     /// What stands on these pages.
     fn of(pages: Vec<(String, String)>) -> Self {
         let mut homes: BTreeMap<String, String> = BTreeMap::new();
-        let (mut charts, mut tables) = (Vec::new(), BTreeMap::new());
+        let (mut charts, mut tables, mut captions) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
         for (page, text) in &pages {
             for Directive { command, .. } in directive::all(text).into_iter().flatten() {
                 let words = directive::words(&command).unwrap_or_default();
@@ -55,8 +57,11 @@ impl Places {
                     ["tally", "ladder", ..] => drop(homes.entry("ladder".to_owned()).or_insert(page.clone())),
                     ["tally", "limits"] => drop(homes.entry(LIMITS.to_owned()).or_insert(page.clone())),
                     ["tally", "claim" | "dumbbell", id] => drop(homes.entry(id.to_owned()).or_insert(page.clone())),
-                    ["tally", "chart", experiment, shape] => {
-                        charts.push((experiment.to_owned(), shape.to_owned(), page))
+                    ["tally", "chart", experiment, shape, ref options @ ..] => {
+                        charts.push((experiment.to_owned(), shape.to_owned(), page));
+                        if let Some(caption) = caption(options) {
+                            captions.insert((format!("{experiment}-{shape}"), page), caption.to_owned());
+                        }
                     }
                     _ => {}
                 }
@@ -72,8 +77,11 @@ impl Places {
             // Where no page has the table, numbers lead to the figure.
             homes.entry(experiment.clone()).or_insert((*page).clone());
         }
+        let is_at_home = |(figure, page): &(String, &String)| homes.get(figure) == Some(*page);
+        let captions = captions.into_iter().filter(|(place, _)| is_at_home(place));
+        let captions = captions.map(|((figure, _), caption)| (figure, caption)).collect();
         let tables = tables.into_keys().collect();
-        Self { pages, homes, tables }
+        Self { pages, homes, tables, captions }
     }
 
     /// Every page: its path from the book's source on, and its text.
@@ -96,10 +104,27 @@ impl Places {
         self.tables.contains(experiment)
     }
 
+    /// What stands under the figure of this anchor, with quantities in braces, wherever no other caption is given.
+    pub fn caption(&self, figure: &str) -> Option<&str> {
+        self.captions.get(figure).map(String::as_str)
+    }
+
+    /// Every figure's anchor with its caption.
+    pub fn captions(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.captions.iter().map(|(figure, caption)| (figure.as_str(), caption.as_str()))
+    }
+
     /// Every anchor with its page.
     pub fn homes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.homes.iter().map(|(anchor, page)| (anchor.as_str(), page.as_str()))
     }
+}
+
+/// The caption among the options of a figure's directive.
+fn caption<'a>(options: &[&'a str]) -> Option<&'a str> {
+    let of_pair = |pair: &[&'a str]| (pair[0] == "--caption").then_some(pair[1]);
+    let joined = options.iter().find_map(|option| option.strip_prefix("--caption="));
+    options.windows(2).find_map(of_pair).or(joined)
 }
 
 /// What the table of a machine's limits goes by on its page.
@@ -126,6 +151,25 @@ mod tests {
         assert_eq!(places.home("socket-dots"), Some("a/b.md"), "beside its table, though another page has it too");
         assert_eq!(places.home("C1"), Some("a/b.md"), "a line about a claim is not its home");
         assert_eq!(places.home("pipe"), None);
+    }
+
+    #[test]
+    fn a_figure_has_the_caption_of_its_home_on_every_page() {
+        let chart = "cmdrun tally chart socket dots";
+        let home = "<!-- cmdrun tally table socket -->\n";
+        let both = places(&[
+            ("a.md", &format!("<!-- {chart} --caption \"Elsewhere, > {{x}}.\" -->\n")),
+            ("b.md", &format!("{home}<!-- {chart} --caption \"At home, {{x[one-cpu]}}.\" -->\n")),
+        ]);
+        assert_eq!(both.caption("socket-dots"), Some("At home, {x[one-cpu]}."));
+        let joined = places(&[("a.md", &format!("<!-- {chart} --caption=\"Joined.\" -->\n"))]);
+        assert_eq!(joined.caption("socket-dots"), Some("Joined."));
+        let only_elsewhere = places(&[
+            ("a.md", &format!("<!-- {chart} --caption \"Elsewhere.\" -->\n")),
+            ("b.md", &format!("{home}<!-- {chart} -->\n")),
+        ]);
+        assert_eq!(only_elsewhere.caption("socket-dots"), None);
+        assert_eq!(both.captions().count(), 1);
     }
 
     #[test]

@@ -2,48 +2,34 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::claim::Claim;
 use super::experiment::{Experiment, Parts};
+use super::order::{self, Order};
+use super::plan_file;
+use super::programs::Programs;
+use super::quantities::{self, Named};
 use crate::book::expression::Expression;
-use crate::book::quantities::{self, Named};
-use crate::book::words::Words;
 use crate::name;
 use crate::project::Project;
 
-/// A chapter's `plan.toml`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What a chapter says of its programs, experiments, quantities and claims, each in files of their own.
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// The folder's name.
-    #[serde(skip)]
     pub chapter: String,
-    /// The numbers that have a name, from a file of their own.
-    #[serde(skip)]
-    pub quantities: Vec<Named>,
-    /// What charts and tables call its programs, from a file of their own.
-    #[serde(skip)]
-    pub words: Words,
+    /// What is said of each program once.
+    pub programs: Programs,
     /// The experiments in the order in which they are measured.
-    #[serde(rename = "experiment")]
     pub experiments: Vec<Experiment>,
+    /// The numbers that have a name.
+    pub quantities: Vec<Named>,
     /// The claims in the order in which they are listed.
-    #[serde(rename = "claim", default)]
     pub claims: Vec<Claim>,
-    /// The programs that are no cells, since another program starts them.
-    #[serde(rename = "tool", default)]
-    pub tools: Vec<Tool>,
-}
-
-/// A program that is not measured, but used by those that are.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tool {
-    /// A file of the chapter's `src/bin`.
-    pub name: String,
 }
 
 /// All plans, in the order of the chapters' names.
@@ -59,13 +45,26 @@ impl Plans {
             folders.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         chapters.sort();
         for chapter in chapters {
-            let path = project.plan(&chapter);
-            if path.is_file() {
+            if project.is_chapter(&chapter) {
                 name::check(&chapter, "a chapter").with_context(|| format!("in {}", benches.display()))?;
-                plans.push(Plan::load(project, chapter).with_context(|| format!("in {}", path.display()))?);
+                plans.push(Plan::load(project, chapter)?);
             }
         }
-        Ok(Self(plans))
+        let mut plans = Self(plans);
+        plans.resolve_claims(project)?;
+        Ok(plans)
+    }
+
+    /// A claim may leave out what the quantities of all chapters say.
+    fn resolve_claims(&mut self, project: &Project) -> Result<()> {
+        let named: Vec<Named> = self.quantities().cloned().collect();
+        for Plan { chapter, claims, .. } in &mut self.0 {
+            for claim in claims {
+                let checked = claim.resolve(&named).and_then(|()| claim.check());
+                checked.with_context(|| project.place(&project.claim(chapter, &claim.id)))?;
+            }
+        }
+        Ok(())
     }
 
     /// The experiment of this name, with its chapter.
@@ -110,64 +109,73 @@ impl Plans {
 
 impl Plan {
     /// Every program of the chapter, each once: in the order of its experiments, and then those that only others start.
-    pub fn programs(&self) -> Vec<&str> {
+    pub fn all_programs(&self) -> Vec<&str> {
         let planned = self.experiments.iter().flat_map(|experiment| experiment.programs());
-        let tools = self.tools.iter().map(|tool| tool.name.as_str());
+        let tools = self.programs.tools.iter().map(String::as_str);
         let mut seen = BTreeSet::new();
         planned.chain(tools).filter(|name| seen.insert(*name)).collect()
     }
 
     fn load(project: &Project, chapter: String) -> Result<Self> {
-        let text = fs::read_to_string(project.plan(&chapter))?;
-        let mut plan: Plan = toml::from_str(&text)?;
-        plan.quantities = quantities::load(project, &chapter)?;
-        plan.words = Words::load(project, &chapter)?;
-        plan.chapter = chapter;
-        for experiment in &plan.experiments {
-            plan.check(project, experiment).with_context(|| format!("experiment {}", experiment.name))?;
+        let programs = Programs::load(project, &chapter)?;
+        let place = project.order(&chapter);
+        let order: Order = plan_file::read_if_any(project, &place)?;
+        let experiments = read_all::<Experiment>(project, &project.experiments(&chapter))?;
+        let claims = read_all::<Claim>(project, &project.claims(&chapter))?;
+        let in_order = || project.place(&place);
+        let experiments = order::sort(experiments, &order.experiments, "experiments").with_context(in_order)?;
+        let claims = order::sort(claims, &order.claims, "claims").with_context(in_order)?;
+        let mut plan = Self {
+            experiments: experiments.into_iter().map(|(name, own)| Experiment { name, ..own }).collect(),
+            claims: claims.into_iter().map(|(id, own)| own.called(id)).collect(),
+            quantities: quantities::load(project, &chapter)?,
+            programs,
+            chapter,
+        };
+        for experiment in &mut plan.experiments {
+            let checked = experiment.resolve(&plan.programs).and_then(|()| check(project, &plan.chapter, experiment));
+            checked.with_context(|| project.place(&project.experiment(&plan.chapter, &experiment.name)))?;
         }
-        for claim @ Claim { id, .. } in &plan.claims {
-            claim.check().with_context(|| format!("claim {id}"))?;
-            let is_anchor = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric());
-            ensure!(is_anchor, "{id:?} is no id for a claim; use letters and digits, such as C1");
+        for claim in &plan.claims {
+            check_id(&claim.id).with_context(|| project.place(&project.claim(&plan.chapter, &claim.id)))?;
         }
         Ok(plan)
     }
+}
 
-    fn check(&self, project: &Project, experiment: &Experiment) -> Result<()> {
-        name::check(&experiment.name, "an experiment")?;
-        for group in &experiment.cells {
-            name::check(&group.program, "a program")?;
-            let listing = Project::listing(&self.chapter, &group.program);
-            ensure!(
-                project.benches().join(&listing).is_file(),
-                "unknown program {:?}: there is no benches-src/{listing}",
-                group.program
-            );
-            let grids = || [group.quick.as_ref(), group.full.as_ref()].into_iter().flatten();
-            ensure!(grids().next().is_some(), "{} has neither a quick nor a full grid", group.program);
-            for grid in grids() {
-                grid.check(&group.program)?;
-            }
-            if let Some(baseline) = &group.beyond {
-                ensure!(
-                    experiment.group(baseline).is_some(),
-                    "{} names an unknown baseline {baseline:?}",
-                    group.program
-                );
-            }
-        }
-        let (quick, full) = (experiment.quick_cells()?, experiment.full_cells()?);
-        for cell in &quick {
-            ensure!(full.contains(cell), "the full grid lacks {cell}, which the quick grid has");
-            // Else a selector without a condition would mean another cell in a quick record than in a full one.
-            let plain = cell.plain();
-            ensure!(quick.contains(&plain) || !full.contains(&plain), "the quick grid lacks {plain}, but has {cell}");
-        }
-        experiment.check_what_it_measures()?;
-        for text in experiment.parts.iter().flat_map(Parts::quantities) {
-            experiment.answers(&Expression::parse(text)?).context("in a part")?;
-        }
-        Ok(())
+/// What lies in the files of a folder, each with its name.
+fn read_all<T: DeserializeOwned>(project: &Project, folder: &Path) -> Result<Vec<(String, T)>> {
+    let files = plan_file::in_folder(folder)?.into_iter();
+    files.map(|(name, path)| Ok((name, plan_file::read(project, &path)?))).collect()
+}
+
+/// An id becomes an anchor.
+fn check_id(id: &str) -> Result<()> {
+    let is_anchor = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric());
+    ensure!(is_anchor, "{id:?} is no id for a claim; use letters and digits, such as C1");
+    Ok(())
+}
+
+fn check(project: &Project, chapter: &str, experiment: &Experiment) -> Result<()> {
+    name::check(&experiment.name, "an experiment")?;
+    for group in &experiment.groups {
+        let listing = Project::listing(chapter, &group.program);
+        ensure!(
+            project.benches().join(&listing).is_file(),
+            "unknown program {:?}: there is no benches-src/{listing}",
+            group.program
+        );
     }
+    let (quick, full) = (experiment.quick_cells()?, experiment.full_cells()?);
+    for cell in &quick {
+        ensure!(full.contains(cell), "the full grid lacks {cell}, which the quick grid has");
+        // Else a selector without a condition would mean another cell in a quick record than in a full one.
+        let plain = cell.plain();
+        ensure!(quick.contains(&plain) || !full.contains(&plain), "the quick grid lacks {plain}, but has {cell}");
+    }
+    experiment.check_what_it_measures()?;
+    for text in experiment.parts.iter().flat_map(Parts::quantities) {
+        experiment.answers(&Expression::parse(text)?).context("in a part")?;
+    }
+    Ok(())
 }

@@ -3,7 +3,8 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::book::cell::Cell;
 use crate::book::experiment::select;
@@ -12,29 +13,29 @@ use crate::book::unit;
 use crate::name;
 use crate::project::Project;
 
-/// One publication.
-#[derive(Debug, Clone, Deserialize)]
+/// One publication, with the figures of it that stand beside ours.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Publication {
     /// The file's name, which claims use.
     #[serde(skip)]
     pub name: String,
-    /// Who and where.
+    /// Who published it and where, as a reader would cite it.
     pub title: String,
-    /// Where to read it.
+    /// Where to read it: an address that begins with https://.
     pub url: String,
     /// When, as precisely as is known.
     pub date: String,
     /// What its sentences and figures are: `published` by others, or `predicted` by this book, which needs no quotation marks.
     #[serde(default)]
     pub kind: Kind,
-    /// The figures.
+    /// The figures, each a table `[[figure]]`.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,
 }
 
 /// Whose word it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Somebody else's.
@@ -55,12 +56,12 @@ impl Publication {
 }
 
 /// One published figure.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// What expressions call it.
+    /// What claims and expressions call it: lower-case words with hyphens.
     pub id: String,
-    /// The number.
+    /// The number as it was published.
     pub value: f64,
     /// `ns`, `s`, `b` (bytes), `count` or `ratio`.
     pub unit: Unit,
@@ -68,10 +69,10 @@ pub struct Figure {
     pub label: String,
     /// The machine, as far as it was named.
     pub machine: String,
-    /// Its words, where they matter.
+    /// The words in which it was published, where they matter.
     #[serde(default)]
     pub words: Option<String>,
-    /// The cell that it stands beside, where there is one.
+    /// The cell that it stands beside, with every parameter: `"thread-pipe[one-cpu, hops=500]"`.
     #[serde(default)]
     pub beside: Option<String>,
 }
@@ -91,7 +92,7 @@ impl Figure {
 }
 
 /// The unit of a published figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Nanoseconds per operation.

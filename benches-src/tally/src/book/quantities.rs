@@ -2,38 +2,41 @@
 //! the name. Where an expression is written instead, exactly one experiment answers it, or the one that is named beside it.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use anyhow::{Context, Result, bail, ensure};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::measure::nearest;
 use crate::book::plan::{Plan, Plans};
+use crate::book::plan_file;
 use crate::book::unit::Unit;
 use crate::name;
 use crate::project::Project;
 
-/// A chapter's `quantities.toml`.
-#[derive(Debug, Default, Deserialize)]
+/// Numbers with a name, which pages, captions, claims and takeaways say.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub struct Quantities {
+    /// The numbers, each a table `[[quantity]]`.
     #[serde(default, rename = "quantity")]
     quantities: Vec<Named>,
 }
 
 /// A number with a name.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "Quantity")]
 #[serde(deny_unknown_fields)]
 pub struct Named {
-    /// What it is called, unlike any program.
+    /// What it is called, unlike any program: lower-case words with hyphens, such as `"thread-pipe-hop"`.
     pub name: String,
     /// The experiment whose record it stands on.
     pub experiment: String,
-    /// What it counts: `ns`, `B`, `count` or `ratio`. Its formula has to come to that.
+    /// What it counts: `"ns"`, `"B"`, `"count"` or `"ratio"`. Its formula has to come to that.
     pub unit: Unit,
-    /// Arithmetic on that experiment's cells, and on other quantities of it.
+    /// Arithmetic on that experiment's cells, and on other quantities of it: `"thread-pipe[free] - loop-pipe[free]"`.
     pub formula: String,
 }
 
@@ -51,17 +54,11 @@ pub struct Asked<'a> {
 /// Those of a chapter; none where it has no file of them.
 pub fn load(project: &Project, chapter: &str) -> Result<Vec<Named>> {
     let path = project.quantities(chapter);
-    if !path.is_file() {
-        return Ok(Vec::new());
+    let file: Quantities = plan_file::read_if_any(project, &path)?;
+    for quantity in &file.quantities {
+        name::check(&quantity.name, "a quantity").with_context(|| project.place(&path))?;
     }
-    let read = || -> Result<Vec<Named>> {
-        let file: File = toml::from_str(&fs::read_to_string(&path)?)?;
-        for quantity in &file.quantities {
-            name::check(&quantity.name, "a quantity")?;
-        }
-        Ok(file.quantities)
-    };
-    read().with_context(|| format!("in {}", path.display()))
+    Ok(file.quantities)
 }
 
 impl Plans {

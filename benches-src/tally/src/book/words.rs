@@ -1,71 +1,24 @@
 //! Words for names: what charts and tables call a program, a value of a parameter, a placement or a condition. Names are for commands.
 
-use std::collections::BTreeMap;
-use std::fs;
-
-use anyhow::{Context, Result};
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::book::cell::{self, Cell, plain};
-use crate::project::Project;
+use crate::book::programs::{Programs, Reading};
 
-/// A chapter's `programs.toml`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Words {
-    /// A program's name in words.
-    #[serde(default)]
-    label: BTreeMap<String, String>,
-    /// How a parameter's value reads.
-    #[serde(default)]
-    parameter: BTreeMap<String, Reading>,
-}
-
-/// How the values of a parameter read.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-enum Reading {
-    /// Words in which `{}` stands for the value; none where a reader need not know it.
-    Sentence(String),
-    /// Words for each value; one that has none reads as it is.
-    Each(BTreeMap<String, String>),
-}
-
-impl Words {
-    /// Reads a chapter's words; it may have none.
-    pub fn load(project: &Project, chapter: &str) -> Result<Self> {
-        let path = project.words(chapter);
-        if !path.is_file() {
-            return Ok(Self::default());
-        }
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        toml::from_str(&text).with_context(|| format!("in {}", path.display()))
-    }
-
-    /// What a reader calls a program.
-    pub fn program<'a>(&'a self, name: &'a str) -> &'a str {
-        self.label.get(name).map_or(name, String::as_str)
-    }
-
-    /// The programs that have words.
-    pub fn programs(&self) -> impl Iterator<Item = &str> {
-        self.label.keys().map(String::as_str)
-    }
-
+impl Programs {
     /// A cell in words: its program, and those of its parameters that not all cells beside it share; then its condition.
     pub fn cell(&self, cell: &Cell, shared: &[String]) -> String {
         let own = cell.parameters.iter().filter(|(name, _)| !shared.contains(name));
         let own = own.map(|(name, value)| self.value(name, value)).filter(|words| !words.is_empty());
         let condition = cell.condition.as_deref().map(|condition| self::condition(condition).to_owned());
-        [self.program(&cell.program).to_owned()].into_iter().chain(own).chain(condition).collect::<Vec<_>>().join(", ")
+        [self.label(&cell.program).to_owned()].into_iter().chain(own).chain(condition).collect::<Vec<_>>().join(", ")
     }
 
     /// A parameter's value in words.
     pub fn value(&self, name: &str, value: &Value) -> String {
         let bytes = value.as_u64().filter(|_| name.ends_with("_bytes")).map(size);
         let number = bytes.unwrap_or_else(|| plain(value));
-        match self.parameter.get(name) {
+        match self.parameters.get(name) {
             Some(Reading::Sentence(words)) => words.replace("{}", &number),
             Some(Reading::Each(words)) => words.get(&plain(value)).cloned().unwrap_or(number),
             None if value.is_string() => number,
@@ -120,13 +73,13 @@ mod tests {
 
     #[test]
     fn a_cell_reads_in_words_and_without_what_all_share() {
-        let words: Words = toml::from_str(
-            "[label]\nthread-socket = \"threads\"\n[parameter]\nhops = \"{} members\"\nruntime = { current = \"one worker\" }\n",
+        let words: Programs = toml::from_str(
+            "[program]\nthread-socket = { label = \"threads\", series = \"thread\" }\n[parameter]\nhops = \"{} members\"\nruntime = { current = \"one worker\" }\n",
         )
         .unwrap();
         let own = cell(json!({ "hops": 500, "runtime": "current", "stack_bytes": 65536, "chains": 2 }));
         assert_eq!(words.cell(&own, &["chains".to_owned()]), "threads, 500 members, one worker, stack 64 KiB");
-        assert_eq!(Words::default().cell(&cell(json!({ "hops": 2 })), &[]), "thread-socket, hops 2");
+        assert_eq!(Programs::default().cell(&cell(json!({ "hops": 2 })), &[]), "thread-socket, hops 2");
         assert_eq!(size(1000), "1000 B");
     }
 }

@@ -1,6 +1,7 @@
 //! `tally chart`: an experiment as a picture, drawn twice (wide pages and phones), with title, description and downloads.
 
 use anyhow::{Context, Result, ensure};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::book::experiment::Experiment;
@@ -27,6 +28,9 @@ pub struct Chart {
     /// The shape
     #[arg(value_enum)]
     pub shape: Shape,
+    /// What stands under it, with quantities in braces; the page on which the figure is at home says it for all others
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub caption: Option<String>,
     /// Print one picture that stands by itself, with colours of its own on white
     #[arg(long)]
     pub standalone: bool,
@@ -106,22 +110,27 @@ impl Chart {
         let title = self.title(view, experiment, Form::Text)?;
         let aloud = format!("{title} {description}");
         let [wide, narrow] = charts::specifications(&view.project, self.shape.name(), &points.rows, &titles, &aloud)?;
-        Ok(Request { prefix: self.id(view, experiment), title, description, wide, narrow })
+        Ok(Request { prefix: self.id(view), title, description, wide, narrow })
     }
 
-    /// Whether the plan has the experiment and a caption for this shape of it, and a takeaway says what is found.
+    /// Whether there is the experiment, a caption that can be filled in, and a takeaway that says what is found.
     pub fn is_planned(&self, view: &View) -> Result<()> {
         let (_, experiment) = view.plans.experiment(&self.experiment)?;
         is_drawn(experiment)?;
-        self.caption(experiment)?;
+        self.caption(view, experiment)?;
+        self.spoken(view, experiment).context("in its caption")?;
         self.finding(view).map(drop)
     }
 
     /// What the figure shows, in a sentence: the takeaway of its own name, or else that of the experiment.
     pub fn finding<'a>(&self, view: &'a View) -> Result<&'a Takeaway> {
-        let own = format!("{}-{}", self.experiment, self.shape.name());
-        view.front.takeaway(&own).or_else(|_| view.front.takeaway(&self.experiment)).with_context(|| {
-            format!("no takeaway says what this figure shows; its name would be {own} or {}", self.experiment)
+        let own = self.name();
+        let found = view.front.takeaway(&own).or_else(|_| view.front.takeaway(&self.experiment));
+        found.ok().with_context(|| {
+            format!(
+                "no takeaway says what this figure shows; in takeaways.toml of its chapter, add one with the id {own} or {}",
+                self.experiment
+            )
         })
     }
 
@@ -136,25 +145,25 @@ impl Chart {
 
     /// The caption in plain words.
     fn spoken(&self, view: &View, experiment: &Experiment) -> Result<String> {
-        render::fill(view, experiment, self.caption(experiment)?, Form::Text)
+        render::fill(view, experiment, self.caption(view, experiment)?, Form::Text)
     }
 
-    fn caption<'a>(&self, experiment: &'a Experiment) -> Result<&'a str> {
-        let known: Vec<&str> = experiment.captions.keys().map(String::as_str).collect();
-        experiment.captions.get(self.shape.name()).map(String::as_str).with_context(|| {
+    fn caption<'a>(&'a self, view: &'a View, experiment: &Experiment) -> Result<&'a str> {
+        let own = self.name();
+        self.caption.as_deref().or_else(|| view.places.caption(&own)).with_context(|| {
             let (name, shape) = (&experiment.name, self.shape.name());
-            format!("experiment {name} has no caption for the shape {shape} in its plan; it has: {}", known.join(", "))
+            format!("this figure says no caption; write: tally chart {name} {shape} --caption \"…\"")
         })
     }
 
     /// The figure's id in its own chapter.
-    fn own(&self, experiment: &Experiment) -> String {
-        format!("{}-{}", experiment.name, self.shape.name())
+    pub fn name(&self) -> String {
+        format!("{}-{}", self.experiment, self.shape.name())
     }
 
     /// A figure may stand on several pages, and all pages end up on one to print: elsewhere than at home, its id says where.
-    fn id(&self, view: &View, experiment: &Experiment) -> String {
-        let own = self.own(experiment);
+    fn id(&self, view: &View) -> String {
+        let own = self.name();
         match view.page.as_deref() {
             Some(page) if view.places.home(&own).is_some_and(|home| home != page) => {
                 format!("{}-{own}", identifier(page.trim_end_matches(".md")))
@@ -176,7 +185,7 @@ impl Chart {
         let spoken = self.spoken(view, experiment)?;
         let request = self.request(view, experiment, points, &spoken)?;
         let pictures = charts::pictures_or_why(view, &request, packages(view));
-        let own = self.own(experiment);
+        let own = self.name();
         let path = format!("{}/{}/{own}", view.machine.slug(), plan.chapter);
         let file = charts::write_specification(view, &path, &request)?;
         let live = charts::write_live(view, &path, &own, &request)?;
@@ -197,7 +206,7 @@ impl Chart {
         let doubts = marks_notes(rows.iter().map(|row| (&row.cell, &row.marks)));
         let doubts: String =
             doubts.iter().map(|doubt| format!(" <span class=\"legend\">{}</span>", html(doubt))).collect();
-        let caption = render::fill(view, experiment, self.caption(experiment)?, Form::Page)?;
+        let caption = render::fill(view, experiment, self.caption(view, experiment)?, Form::Page)?;
         Ok(format!(
             "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n\
              {stale}{lost}{pictures}<figcaption>{caption}{doubts}</figcaption>\n{small}</figure>\n",

@@ -2,26 +2,22 @@
 
 mod described;
 mod pages;
+mod plans;
 mod records;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::book::claim::Claim as PlannedClaim;
-use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::published::Figure;
 use crate::cmd::claim::Claim;
-use crate::cmd::list::operation;
 use crate::print::calculator::Calculator;
-use crate::print::frame::{planned_cells, shared_parameters};
+use crate::print::formats;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
-use crate::project::Project;
 
 /// Whether plans, listings, pages and records agree
 #[derive(Args)]
@@ -36,16 +32,18 @@ impl Check {
     pub fn print(&self, view: &View) -> Result<String> {
         let mut wrong = Vec::new();
         for plan in &view.plans.0 {
-            wrong.extend(listings(view, plan)?);
+            wrong.extend(plans::listings(view, plan)?);
+            wrong.extend(plans::labels(view, plan)?);
         }
-        wrong.extend(names(view));
+        wrong.extend(plans::names(view));
+        wrong.extend(plans::long_lines(view)?);
+        wrong.extend(formats::check(&view.project).err().map(|error| format!("{error:#}")));
         wrong.extend(view.plans.check_quantities());
         wrong.extend(pages::takeaways(view)?);
         wrong.extend(pages::unused(view)?);
         wrong.extend(pages::directives(view)?);
         wrong.extend(pages::typed_figures(view)?);
         wrong.extend(claims(view));
-        wrong.extend(captions(view));
         wrong.extend(published(view));
         wrong.extend(calculator(view)?);
         if let Some(programs) = &self.programs {
@@ -61,91 +59,21 @@ impl Check {
     }
 }
 
-/// Every program is in the plan, says what one operation is, is shown by its chapter, and has words for charts and tables.
-fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
-    let mut wrong = Vec::new();
-    let (page, all) =
-        (format!("{}/programs.md", plan.chapter), format!("<!-- cmdrun tally listing --all {} -->", plan.chapter));
-    if !view.places.text(&page).is_some_and(|text| text.contains(&all)) {
-        wrong.push(format!("book/src/{page} does not show the programs of its chapter: {all}"));
-    }
-    let folder = view.project.benches().join(&plan.chapter).join("src/bin");
-    let listed = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let files = listed.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut programs: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect();
-    programs.sort();
-    wrong.extend(words(plan)?);
-    for program in programs {
-        let listing = Project::listing(&plan.chapter, &program);
-        let is_tool = plan.tools.iter().any(|tool| tool.name == program);
-        if !is_tool && !plan.experiments.iter().any(|experiment| experiment.group(&program).is_some()) {
-            wrong.push(format!("benches-src/{listing} is in no experiment of its chapter's plan.toml"));
-        }
-        if let Err(error) = operation(&view.project, &plan.chapter, &program) {
-            wrong.push(format!("{error:#}"));
-        }
-    }
-    Ok(wrong)
-}
-
-/// Every program has a label in words, and no two rows of a figure have the same.
-fn words(plan: &Plan) -> Result<Vec<String>> {
-    let place = format!("benches-src/{}/programs.toml", plan.chapter);
-    let known: BTreeSet<&str> = plan.experiments.iter().flat_map(Experiment::programs).collect();
-    let labelled: BTreeSet<&str> = plan.words.programs().collect();
-    let without = known.difference(&labelled).map(|program| format!("{place}: {program} has no label"));
-    let mut wrong: Vec<String> = without.collect();
-    wrong.extend(labelled.difference(&known).map(|program| format!("{place}: no experiment has a program {program}")));
-    for experiment in &plan.experiments {
-        let cells = planned_cells(experiment)?;
-        let shared = shared_parameters(cells.iter());
-        let mut labels = BTreeMap::new();
-        for cell in &cells {
-            let label = (plan.words.cell(cell, &shared), &cell.placement);
-            if let Some(other) = labels.insert(label.clone(), cell) {
-                wrong.push(format!("{place}: {other} and {cell} of {} are both called {:?}", experiment.name, label.0));
-            }
-        }
-    }
-    Ok(wrong)
-}
-
-/// Names are anchors on pages: an experiment's is that of no other experiment and of no program.
-fn names(view: &View) -> Vec<String> {
-    let mut taken: BTreeSet<&str> =
-        view.plans.experiments().flat_map(|(_, experiment)| experiment.programs()).collect();
-    let twice = view.plans.experiments().filter(|(_, experiment)| !taken.insert(&experiment.name));
-    let say = |(plan, experiment): (&Plan, &Experiment)| {
-        let (chapter, name) = (&plan.chapter, &experiment.name);
-        format!(
-            "benches-src/{chapter}/plan.toml: the name {name:?} belongs to a program or to another experiment already"
-        )
-    };
-    twice.map(say).collect()
-}
-
 /// Every claim can be judged and, whatever the verdict elsewhere, concluded.
 fn claims(view: &View) -> Vec<String> {
     let check = |claim: &PlannedClaim| -> Result<()> {
         Claim { id: Some(claim.id.clone()), line: false, machines: false }.print(view, Form::Text)?;
         let (_, experiment) = view.plans.experiment(&claim.experiment)?;
-        for sentence in claim.conclusion.sentences() {
+        for sentence in claim.conclusions() {
             render::fill(view, experiment, &sentence, Form::Text).with_context(|| format!("{sentence:?}"))?;
         }
         Ok(())
     };
-    let wrong = |claim: &PlannedClaim| Some(format!("claim {}: {:#}", claim.id, check(claim).err()?));
-    view.plans.claims().filter_map(|(_, claim)| wrong(claim)).collect()
-}
-
-/// Every caption can be filled in.
-fn captions(view: &View) -> Vec<String> {
-    let wrong = |(_, experiment): (&Plan, &Experiment)| {
-        let error = |text: &String| render::fill(view, experiment, text, Form::Text).err();
-        let errors = experiment.captions.values().filter_map(error);
-        errors.map(|error| format!("a caption of {}: {error:#}", experiment.name)).collect::<Vec<_>>()
+    let wrong = |(plan, claim): (&Plan, &PlannedClaim)| {
+        let place = view.project.place(&view.project.claim(&plan.chapter, &claim.id));
+        Some(format!("{place}: {:#}", check(claim).err()?))
     };
-    view.plans.experiments().flat_map(wrong).collect()
+    view.plans.claims().filter_map(wrong).collect()
 }
 
 fn published(view: &View) -> Vec<String> {

@@ -121,7 +121,7 @@ impl<'a> Judged<'a> {
 
     /// The concluding sentence. What could not be measured has no conclusion but says why.
     fn conclusion(&self, view: &View, form: Form) -> Result<String> {
-        let Some(sentence) = self.claim.conclusion.sentence(self.verdict()) else {
+        let Some(sentence) = self.claim.conclusion(self.verdict()) else {
             let reason = self.parts.iter().find_map(JudgedPart::missing);
             let reason = reason.map_or("there are too few rounds for an interval", |missing| &missing.reason);
             let reason = reason.trim_end_matches('.');
@@ -138,7 +138,7 @@ impl<'a> Judged<'a> {
 
     /// Which intervals reach over what, where the plan leaves that to be said.
     fn why_undecided(&self) -> String {
-        if self.verdict() != Verdict::Undecided || !self.claim.conclusion.leaves_undecided() {
+        if self.verdict() != Verdict::Undecided || !self.claim.leaves_undecided() {
             return String::new();
         }
         let open: Vec<&JudgedPart> =

@@ -81,12 +81,12 @@ fn programs_of(view: &View, chapter: &str) -> Result<Vec<String>> {
     let known = || view.plans.0.iter().map(|plan| plan.chapter.as_str()).collect::<Vec<_>>().join(", ");
     let plan = view.plans.0.iter().find(|plan| plan.chapter == chapter);
     let plan = plan.with_context(|| format!("unknown chapter {chapter:?}; there are: {}", known()))?;
-    Ok(plan.programs().into_iter().map(str::to_owned).collect())
+    Ok(plan.all_programs().into_iter().map(str::to_owned).collect())
 }
 
 /// The chapter of a program, which may be one that only others start.
 fn plan_of<'a>(view: &'a View, name: &str) -> Result<&'a Plan> {
-    let of_tool = view.plans.0.iter().find(|plan| plan.tools.iter().any(|tool| tool.name == name));
+    let of_tool = view.plans.0.iter().find(|plan| plan.programs.tools.iter().any(|tool| tool == name));
     of_tool.map_or_else(|| view.plans.chapter_of(name), Ok)
 }
 
@@ -120,7 +120,7 @@ impl<'a> Program<'a> {
     fn figure(&self, view: &View) -> Result<String> {
         Ok(format!(
             "<figure class=\"listing\">\n<figcaption><strong>{}</strong> <span class=\"operation\">{}</span> <a href=\"{}\">the whole program, {} lines</a></figcaption>\n{}{}</figure>\n",
-            html(self.plan.words.program(&self.name)),
+            html(self.plan.programs.label(&self.name)),
             with_code(&self.operation),
             view.program(&self.plan.chapter, &self.name),
             self.file.lines(),
@@ -130,7 +130,7 @@ impl<'a> Program<'a> {
     }
 
     fn section(&self, view: &View) -> Result<String> {
-        let label = Some(self.plan.words.program(&self.name)).filter(|label| *label != self.name);
+        let label = Some(self.plan.programs.label(&self.name)).filter(|label| *label != self.name);
         let label = label.map_or(String::new(), |label| format!("<strong>{}.</strong> ", html(label)));
         let command = command(view, &self.name);
         let command = command
@@ -187,7 +187,7 @@ fn shown(text: &str) -> String {
 }
 
 fn side_by_side(view: &View, programs: &[Program]) -> Result<String> {
-    let labels: Vec<String> = programs.iter().map(|program| html(program.plan.words.program(&program.name))).collect();
+    let labels: Vec<String> = programs.iter().map(|program| html(program.plan.programs.label(&program.name))).collect();
     let figures = programs.iter().map(|program| program.figure(view)).collect::<Result<String>>()?;
     let what = if programs.len() == 1 { "The program" } else { "The programs" };
     let labels = labels.join(" · ");

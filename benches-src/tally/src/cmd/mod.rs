@@ -16,6 +16,7 @@ pub mod limits;
 pub mod list;
 pub mod listing;
 pub mod measure;
+pub mod schema;
 pub mod score;
 pub mod spin;
 pub mod stream;

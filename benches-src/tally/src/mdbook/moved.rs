@@ -13,7 +13,7 @@ pub fn write(view: &View) -> Result<()> {
     let mut places = BTreeMap::new();
     for plan in &view.plans.0 {
         let page = format!("{}/programs.md", plan.chapter);
-        places.extend(plan.programs().into_iter().map(|program| (program.to_owned(), page.clone())));
+        places.extend(plan.all_programs().into_iter().map(|program| (program.to_owned(), page.clone())));
     }
     places.extend(view.places.homes().map(|(anchor, page)| (anchor.to_owned(), page.to_owned())));
     let addresses: BTreeMap<_, _> =

@@ -118,9 +118,10 @@ fn world(project: &Project) -> Result<String> {
         }
     }
     let root = project.root();
-    // Links lead to where things stand.
-    for (anchor, page) in Places::load(project)?.homes() {
-        all += &format!("{anchor} {page}\n");
+    // Links lead to where things stand, and a figure has the caption of its home.
+    let places = Places::load(project)?;
+    for (anchor, text) in places.homes().chain(places.captions()) {
+        all += &format!("{anchor} {text}\n");
     }
     for file in ["book.toml", "rust-toolchain.toml", ".cargo/config.toml", "book/charts/node_modules/.fetched"] {
         let path = root.join(file);

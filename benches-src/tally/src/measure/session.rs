@@ -150,9 +150,8 @@ impl Session<'_> {
     fn understood(&self, cell: &Cell, ended: &Ended) -> Result<()> {
         ensure!(
             ended.usage_error().is_none(),
-            "{}: experiment {}: {cell} is not understood by its program: {}",
-            self.project.plan(&self.plan.chapter).display(),
-            self.experiment.name,
+            "{}: {cell} is not understood by its program: {}",
+            self.project.place(&self.project.experiment(&self.plan.chapter, &self.experiment.name)),
             ended.usage_error().unwrap_or_default()
         );
         Ok(())

@@ -168,7 +168,7 @@ impl Frame<'_> {
                 0 => format!(" id=\"{}\"", render::row_anchor(self.experiment, cell)),
                 _ => String::new(),
             };
-            let (program, label) = (&cell.program, html(&self.plan.words.cell(cell, shared)));
+            let (program, label) = (&cell.program, html(&self.plan.programs.cell(cell, shared)));
             let listing = self.view.program(&self.plan.chapter, program);
             out += &format!(
                 "<tr{anchor}><th scope=\"row\"><a href=\"{listing}\" title=\"{}\">{label}</a></th>{numbers}</tr>\n",
@@ -181,7 +181,7 @@ impl Frame<'_> {
     /// Parameters that all cells share, as they stand in a caption, as HTML: ` All rows: 500 members.`
     fn shared_values<'a>(&self, cells: impl Iterator<Item = &'a Cell> + Clone, shared: &[String]) -> String {
         let known = |name: &String| cells.clone().find_map(|cell| cell.parameters.get(name));
-        let value = |name: &String| Some(self.plan.words.value(name, known(name)?));
+        let value = |name: &String| Some(self.plan.programs.value(name, known(name)?));
         let values: Vec<String> = shared.iter().filter_map(value).filter(|words| !words.is_empty()).collect();
         if values.is_empty() { String::new() } else { format!(" All rows: {}.", html(&values.join(", "))) }
     }
@@ -189,7 +189,7 @@ impl Frame<'_> {
     /// Which cells a quick record lacks, if it lacks any.
     fn full_only_note(&self, cells: &[&Cell], shared: &[String]) -> Option<String> {
         let label =
-            |cell: &&Cell| format!("{}, {}", self.plan.words.cell(cell, shared), words::placement(&cell.placement));
+            |cell: &&Cell| format!("{}, {}", self.plan.programs.cell(cell, shared), words::placement(&cell.placement));
         let labels: Vec<String> = cells.iter().map(label).collect();
         (!labels.is_empty()).then(|| format!("Measured with effort = full only: {}.", labels.join("; ")))
     }

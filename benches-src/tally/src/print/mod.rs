@@ -6,6 +6,7 @@ pub mod comparison;
 pub mod downloads;
 pub mod escape;
 pub mod format;
+pub mod formats;
 pub mod frame;
 pub mod measures;
 pub mod points;

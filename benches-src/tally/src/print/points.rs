@@ -92,7 +92,7 @@ fn legend(parts: &[String]) -> String {
 
 impl Source<'_> {
     fn kind(&self, cell: &Cell) -> Value {
-        json!(self.experiment.group(&cell.program).map(|group| group.kind))
+        json!(self.experiment.group(&cell.program).map(|group| group.series))
     }
 
     /// Names of rows, without what all of them share and without these parameters.
@@ -100,7 +100,7 @@ impl Source<'_> {
         let cells = || self.rows.iter().filter(|row| row.main.is_ok()).map(|row| &row.cell);
         let shared = [shared_parameters(cells()), left_out.to_vec()].concat();
         let placements: BTreeSet<&String> = cells().map(|cell| &cell.placement).collect();
-        Names { words: &self.plan.words, shared, has_placements: placements.len() > 1 }
+        Names { programs: &self.plan.programs, shared, has_placements: placements.len() > 1 }
     }
 
     fn axis(&self, scale: Scale) -> String {
@@ -303,7 +303,7 @@ impl Source<'_> {
     fn waterfall(&self, parts: &Parts, measured: &[(&str, Quantity)], scale: Scale) -> Result<Vec<Value>> {
         let whole = Expression::parse(&parts.whole)?;
         let program = &whole.leaves()[0].name;
-        let kind = json!(self.experiment.group(program).map(|group| group.kind));
+        let kind = json!(self.experiment.group(program).map(|group| group.series));
         let mut rows = Vec::new();
         let mut from = 0.0;
         for (index, (name, quantity)) in measured.iter().enumerate() {

@@ -65,7 +65,7 @@ impl Row {
     fn of(experiment: &Experiment, record: &Sessions, cell: &Cell) -> Result<Self> {
         let evaluate = |text: &str| record.evaluate(&Expression::parse(text)?);
         let measure = experiment.main_measure();
-        let baseline = experiment.group(&cell.program).and_then(|group| group.beyond.as_ref());
+        let baseline = experiment.group(&cell.program).and_then(|group| group.baseline.as_ref());
         let beyond = baseline.map(|program| {
             let shared = Cell { program: program.clone(), ..cell.clone() };
             let known: Vec<Cell> = experiment.full_cells()?;

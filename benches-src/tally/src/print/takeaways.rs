@@ -2,15 +2,15 @@
 //! all hold for certain is printed, and the last has none. What was not measured has no sentence.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::book::experiment::Kind;
 use crate::book::expression::Expression;
 use crate::book::measure::nearest;
+use crate::book::plan_file;
+use crate::book::programs::Series;
 use crate::compute::quantity::Missing;
 use crate::name;
 use crate::print::format;
@@ -18,43 +18,44 @@ use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Project;
 
-/// What the front page and the chapters say, as data: `takeaways.toml` beside the chapters, and one in each.
-#[derive(Debug, Default, Deserialize)]
+/// Findings as sentences that the data choose: what the front page says in the file beside the chapters, and what a chapter says in its own.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Front {
-    /// The findings.
+    /// The findings, each a table `[[takeaway]]`.
     #[serde(default, rename = "takeaway")]
     pub takeaways: Vec<Takeaway>,
-    /// What a thread costs over what a task costs, in the order in which it is shown.
+    /// The rungs of the ladder on the front page, in the order in which they are shown: tasks on the left, threads on the right.
     #[serde(default, rename = "rung")]
     pub ladder: Vec<Pair>,
-    /// Figures in which two ways to do things are compared.
+    /// Figures in which two ways to do things are compared, shown by `tally dumbbell <name>`.
     #[serde(default, rename = "dumbbell")]
     pub dumbbells: Vec<Dumbbell>,
-    /// Which to use for what.
+    /// Which to use for what, shown by `tally which`.
     #[serde(default)]
     pub advice: Vec<Advice>,
 }
 
-/// A finding.
-#[derive(Debug, Deserialize)]
+/// A finding. One that has the name of an experiment, or of its figure such as `primitives-dots`, is the title of that figure.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Takeaway {
-    /// What directives call it.
+    /// What directives call it: lower-case words with hyphens.
     pub id: String,
-    /// Its sentences, each with what must be so for it.
+    /// Its sentences. The first whose conditions all hold for certain is said: `case = [{ when = ["hop-ratio > 1"], say = "…" }, { say = "…" }]`.
     #[serde(rename = "case")]
     pub cases: Vec<Case>,
 }
 
 /// One outcome.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What must be so: two expressions with `>`, `<` or `~` (alike within a quarter) between them.
+    /// What must be so over whole intervals: two expressions with `>`, `<` or `~` (alike within a quarter) between them, such as `["hop-ratio > 1"]`.
+    /// The last case has none, and covers all that is left; every case before it has some.
     #[serde(default)]
     pub when: Vec<String>,
-    /// What is said then, with quantities in braces.
+    /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it costs tasks."`
     pub say: String,
     /// Which to use, where it is advice: threads, tasks or either.
     #[serde(default, rename = "use")]
@@ -62,7 +63,7 @@ pub struct Case {
 }
 
 /// Which to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
     /// A thread for each.
@@ -85,34 +86,32 @@ impl Choice {
 }
 
 /// The costs of two, and how many times the left one's the right one's is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// What is done.
+    /// What is done, in a few words.
     pub label: String,
-    /// Under which circumstances.
+    /// Under which circumstances, in a few words.
     pub detail: String,
-    /// The quantity of the ratio.
+    /// The quantity that is the ratio of the two.
     pub ratio: String,
-    /// What the left one costs.
-    #[serde(alias = "task")]
+    /// The quantity that the left one costs.
     pub left: String,
-    /// What the right one costs.
-    #[serde(alias = "thread")]
+    /// The quantity that the right one costs.
     pub right: String,
 }
 
 /// A figure in which two are compared, a row for each thing that they do. The takeaway of its name is its title.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
-    /// What directives call it.
+    /// What directives call it: lower-case words with hyphens.
     pub name: String,
-    /// What one number of it is.
+    /// What one number of it is, such as `"time per hop"`.
     pub what: String,
-    /// Who is compared.
+    /// Who is compared, on the left.
     pub left: Party,
-    /// With whom.
+    /// With whom, on the right.
     pub right: Party,
     /// The things that they do, in the order in which they are shown.
     #[serde(rename = "row")]
@@ -120,22 +119,22 @@ pub struct Dumbbell {
 }
 
 /// One of two that are compared.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Party {
-    /// Whose colour it has.
-    pub kind: Kind,
-    /// What it is called.
+    /// What it stands for, which decides its colour.
+    pub series: Series,
+    /// What it is called, such as `"a task"`.
     pub label: String,
 }
 
 /// A kind of service, and which to use for it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// What somebody builds.
+    /// What somebody builds, in a few words.
     pub service: String,
-    /// What decides.
+    /// What decides, each case with its `use`.
     #[serde(rename = "case")]
     pub cases: Vec<Case>,
 }
@@ -152,8 +151,9 @@ impl Front {
     pub fn load(project: &Project) -> Result<Self> {
         let (mut all, mut taken) = (Self::default(), BTreeMap::new());
         for path in project.takeaways() {
-            let place = path.strip_prefix(project.root()).unwrap_or(&path).display().to_string();
-            let own = Self::read(&path).with_context(|| format!("in {place}"))?;
+            let place = project.place(&path);
+            let own: Self = plan_file::read(project, &path)?;
+            own.check().with_context(|| place.clone())?;
             let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
             let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
             for key in ids.chain(names) {
@@ -170,22 +170,21 @@ impl Front {
         Ok(all)
     }
 
-    fn read(path: &Path) -> Result<Self> {
-        let front: Self = toml::from_str(&fs::read_to_string(path)?)?;
-        for takeaway in &front.takeaways {
+    fn check(&self) -> Result<()> {
+        for takeaway in &self.takeaways {
             name::check(&takeaway.id, "a takeaway")?;
             cases_are_whole(&takeaway.cases).with_context(|| format!("takeaway {}", takeaway.id))?;
         }
-        for dumbbell in &front.dumbbells {
+        for dumbbell in &self.dumbbells {
             name::check(&dumbbell.name, "a dumbbell")?;
             ensure!(!dumbbell.rows.is_empty(), "dumbbell {}: it has no row", dumbbell.name);
         }
-        for advice in &front.advice {
+        for advice in &self.advice {
             let place = || format!("advice on {:?}", advice.service);
             cases_are_whole(&advice.cases).with_context(place)?;
             ensure!(advice.cases.iter().all(|case| case.choice.is_some()), "{}: a case without use", place());
         }
-        Ok(front)
+        Ok(())
     }
 
     /// The dumbbell of this name.

@@ -1,6 +1,6 @@
 //! Whether what was measured is what lies here now, decided from hashes of files without compiling anything.
 //!
-//! *stale*: the listing, its plan entry or what its code names of its crate differs. *older*: what stands beneath it differs.
+//! *stale*: the listing, its experiment's file or what its code names of its crate differs. *older*: what stands beneath it differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

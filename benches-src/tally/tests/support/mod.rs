@@ -15,10 +15,14 @@ pub struct Fake {
     folder: tempfile::TempDir,
 }
 
-/// The plan that most tests use: two programs and an A/A pair.
+/// The plan that most tests use: two programs and an A/A pair. Each of its files begins with a line that names it.
 pub const PLAN: &str = r#"
-[[experiment]]
-name = "pair"
+=== programs.toml
+[program]
+fast = { label = "fast", series = "baseline", defaults = { size = 3 } }
+slow = { label = "slow", series = "thread", baseline = "fast", defaults = { size = 3 } }
+
+=== experiments/pair.toml
 question = "Which is faster?"
 prediction = "The fast one."
 per = "step"
@@ -26,39 +30,46 @@ headline = "slow[free] / fast[free]"
 twins = ["slow[free]"]
 limit_seconds = 2
 note = "Steps of <nobody>."
-captions.dots = "A slow step takes {slow[free]}, {slow[free] / fast[free]} times a fast one."
 
-[[experiment.cells]]
-program = "fast"
-kind = "baseline"
-quick = { placement = ["free"], size = [3] }
+[[cells]]
+programs = ["fast"]
+quick = { placement = "free" }
 
-[[experiment.cells]]
-program = "slow"
-kind = "thread"
-beyond = "fast"
-quick = { placement = ["free"], size = [3] }
-full = { placement = ["free", "one-cpu"], size = [3] }
+[[cells]]
+programs = ["slow"]
+quick = { placement = "free" }
+full = { placement = ["free", "one-cpu"] }
 
-[[claim]]
-id = "T1"
+=== claims/T1.toml
 sentence = "Slow takes twice as long."
 source = "elsewhere"
 experiment = "pair"
+holds = "It does: {slow[free] / fast[free]}."
+shifted = "It takes longer, by {slow[free] / fast[free]}."
+does_not_hold = "It does not: {slow[free] / fast[free]}."
+undecided = "Nobody knows: {slow[free] / fast[free]}."
 
-[[claim.part]]
+[[parts]]
 name = "slow over fast"
 quantity = "slow[free] / fast[free]"
 published = "twice"
-about = "published"
 no_effect = "1"
-
-[claim.conclusion]
-holds = "It does: {slow[free] / fast[free]}."
-shifted = "It takes longer, by {slow[free] / fast[free]}."
-does-not-hold = "It does not: {slow[free] / fast[free]}."
-undecided = "Nobody knows: {slow[free] / fast[free]}."
 "#;
+
+/// What stands under the figure of that plan.
+pub const CAPTION: &str = "A slow step takes {slow[free]}, {slow[free] / fast[free]} times a fast one.";
+
+/// What is said of programs in a plan that says nothing of them.
+const PROGRAMS: &str = r#"[program]
+fast = { label = "fast", series = "baseline" }
+slow = { label = "slow", series = "thread" }
+"#;
+
+/// The same plan with another experiment, which has the same cells.
+pub fn plan_with_another(name: &str) -> String {
+    let own = PLAN.split("=== ").find(|file| file.starts_with("experiments/")).unwrap();
+    format!("{PLAN}\n=== {}", own.replace("experiments/pair", &format!("experiments/{name}")))
+}
 
 /// A calculator of that plan's two programs.
 pub const CALCULATOR: &str = r#"
@@ -202,8 +213,7 @@ impl Fake {
                 "benches-src/chapter/src/bin/slow.rs",
                 "//! One operation: a slow step.\n\nfn run(laps: Laps) {\n    for () in laps {}\n}\n",
             ),
-            ("benches-src/chapter/plan.toml", plan),
-            ("benches-src/chapter/programs.toml", "[label]\nfast = \"fast\"\nslow = \"slow\"\n"),
+            ("benches-src/chapter/programs.toml", PROGRAMS),
             ("book/src/chapter/programs.md", "<!-- cmdrun tally listing --all chapter -->\n"),
             ("data/published/elsewhere.toml", PUBLISHED),
             ("data/machines/.keep", ""),
@@ -211,6 +221,7 @@ impl Fake {
         ] {
             fake.write(path, text);
         }
+        fake.plan(plan);
         fake.program("fast", &observation("fast", 1000));
         fake.program("slow", &observation("slow", 2000));
         fake
@@ -219,6 +230,14 @@ impl Fake {
     /// The usual project.
     pub fn new() -> Self {
         Self::with_plan(PLAN)
+    }
+
+    /// Writes the files of a plan.
+    pub fn plan(&self, plan: &str) {
+        for file in plan.split("=== ").skip(1) {
+            let (name, text) = file.split_once('\n').unwrap();
+            self.write(&format!("benches-src/chapter/{name}"), text);
+        }
     }
 
     /// Its root.

@@ -18,19 +18,18 @@ pub fn check(view: &View, programs: &Path) -> Result<Vec<String>> {
     let mut wrong = BTreeSet::new();
     for plan in &view.plans.0 {
         let mut described = BTreeMap::new();
-        for program in plan.programs() {
+        for program in plan.all_programs() {
             match describe(programs, &plan.chapter, program) {
                 Ok(description) => drop(described.insert(program, description)),
                 Err(error) => drop(wrong.insert(format!("{program}: {error:#}"))),
             }
         }
         for experiment in &plan.experiments {
+            let place = view.project.place(&view.project.experiment(&plan.chapter, &experiment.name));
             for cell in experiment.full_cells()? {
                 let Some(description) = described.get(cell.program.as_str()) else { continue };
                 let asked = parameters(&cell, description).into_iter().chain(measures(experiment, description));
-                wrong.extend(
-                    asked.map(|wrong| format!("{}: {wrong}, which {} asks of it", cell.program, experiment.name)),
-                );
+                wrong.extend(asked.map(|wrong| format!("{place}: of {}: {wrong}", cell.program)));
             }
         }
     }

@@ -8,6 +8,7 @@ use regex::{Captures, Regex};
 
 use crate::book::directive::{self, Directive, all};
 use crate::book::expression::Expression;
+use crate::cmd::chart::Chart;
 use crate::cmd::{confirm, limits};
 use crate::command_line::{CommandLine, ONLY_PRINTS, Verb};
 use crate::print::calculator::Calculator;
@@ -31,9 +32,9 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
             };
             let is_home = command.strip_prefix("tally claim ").is_some_and(|id| !id.contains("--"))
                 || ["tally table ", "tally dumbbell "].iter().any(|verb| command.starts_with(verb));
-            let key = match command.starts_with("tally chart ") {
-                true => Some(format!("{page}: {command}")),
-                false => is_home.then(|| command.clone()),
+            let key = match chart(&command) {
+                Some(chart) => Some(format!("{page}: {}", chart.name())),
+                None => is_home.then(|| command.clone()),
             };
             if let Some(first) = key.and_then(|key| anchors.insert(key, page)) {
                 say(line, format!("{command}: stands on book/src/{first} already"));
@@ -50,11 +51,17 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
 }
 
 /// No page has a time, a share or a factor typed by hand: a number with its unit comes from a record, or stands in quotation marks with its
-/// source.
+/// source. Nor has the caption of a figure.
 pub fn typed_figures(view: &View) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (path, text) in view.places.pages() {
-        wrong.extend(typed(text)?.into_iter().map(|(line, what)| format!("book/src/{path}, line {line}: {what}")));
+        let mut found = typed(text)?;
+        for Directive { line, command, .. } in directive::all(text).into_iter().flatten() {
+            if let Some(Chart { caption: Some(caption), .. }) = chart(&command) {
+                found.extend(typed(&caption)?.into_iter().map(|(_, what)| (line, what)));
+            }
+        }
+        wrong.extend(found.into_iter().map(|(line, what)| format!("book/src/{path}, line {line}: {what}")));
     }
     Ok(wrong)
 }
@@ -132,10 +139,9 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
     texts.extend(view.front.expressions());
     for plan in &view.plans.0 {
         texts.extend(plan.quantities.iter().map(|quantity| quantity.formula.clone()));
-        texts.extend(plan.experiments.iter().flat_map(|experiment| experiment.captions.values().cloned()));
         let parts = plan.claims.iter().flat_map(|claim| &claim.parts);
         texts.extend(parts.flat_map(|part| [Some(part.quantity.clone()), part.beside.clone()]).flatten());
-        texts.extend(plan.claims.iter().flat_map(|claim| claim.conclusion.sentences()));
+        texts.extend(plan.claims.iter().flat_map(|claim| claim.conclusions()));
     }
     if let Ok(calculator) = Calculator::load(&view.project) {
         let options = calculator.inputs.into_iter().flat_map(|input| input.options);
@@ -150,7 +156,8 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
     for (plan, claim) in view.plans.claims() {
         let confirms = confirm::is_of_tools(claim) && pages.contains("cmdrun tally confirm -->");
         if !confirms && !pages.contains(&format!("cmdrun tally claim {} -->", claim.id)) {
-            wrong.push(format!("benches-src/{}/plan.toml: no page shows the claim {}", plan.chapter, claim.id));
+            let place = view.project.place(&view.project.claim(&plan.chapter, &claim.id));
+            wrong.push(format!("{place}: no page shows it; a page does by <!-- cmdrun tally claim {} -->", claim.id));
         }
     }
     for (plan, experiment) in view.plans.experiments() {
@@ -162,7 +169,8 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
         if !["table", "chart", "limits"].iter().any(|verb| is_shown(verb))
             && !pages.contains(&format!("--experiment {name} "))
         {
-            wrong.push(format!("benches-src/{}/plan.toml: no page shows the experiment {name}", plan.chapter));
+            let place = view.project.place(&view.project.experiment(&plan.chapter, name));
+            wrong.push(format!("{place}: no page shows it; a page does by <!-- cmdrun tally table {name} -->"));
         }
     }
     let charts = fs::read_dir(view.project.charts()).into_iter().flatten().flatten();
@@ -174,6 +182,18 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
         }
     }
     Ok(wrong)
+}
+
+/// The figure that a directive shows, if it shows one.
+fn chart(command: &str) -> Option<Chart> {
+    // Most directives are others, and to read one takes its time.
+    if command.split(' ').find(|word| !word.is_empty() && *word != "tally") != Some("chart") {
+        return None;
+    }
+    match CommandLine::of_directive(command) {
+        Ok(Verb::Chart(chart)) => Some(chart),
+        _ => None,
+    }
 }
 
 fn directive_is_known(view: &View, command: &str) -> Result<()> {

@@ -61,7 +61,7 @@ fn dot(machine: &str, party: &Party, number: &Quantity) -> Value {
 
 /// The word for the colour of one of the two.
 pub fn colour(party: &Party) -> String {
-    json!(party.kind).as_str().unwrap_or_default().to_owned()
+    json!(party.series).as_str().unwrap_or_default().to_owned()
 }
 
 /// The least and the greatest that marks reach.

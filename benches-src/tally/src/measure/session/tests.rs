@@ -25,7 +25,7 @@ fn slow_rounds_end_between_the_least_and_those_wanted() {
 }
 
 fn extent(effort: Effort, line: &str) -> Extent {
-    let text = format!("name = \"a\"\nquestion = \"?\"\nprediction = \".\"\nper = \"hop\"\n{line}\ncells = []");
+    let text = format!("question = \"?\"\nprediction = \".\"\nper = \"hop\"\n{line}\ncells = []");
     effort.extent_for(&toml::from_str(&text).unwrap())
 }
 

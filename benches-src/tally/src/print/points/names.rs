@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::book::cell::Cell;
-use crate::book::words::{self, Words};
+use crate::book::programs::Programs;
+use crate::book::words;
 
 /// What the rows of a figure are called.
 pub struct Names<'a> {
     /// The chapter's words.
-    pub words: &'a Words,
+    pub programs: &'a Programs,
     /// Parameters that all rows share.
     pub shared: Vec<String>,
     /// Whether they differ in where their threads may run.
@@ -24,7 +25,7 @@ impl Names<'_> {
 
     /// What this row is called.
     pub fn of(&self, cell: &Cell) -> String {
-        let own = self.words.cell(cell, &self.shared);
+        let own = self.programs.cell(cell, &self.shared);
         if self.has_placements { format!("{own}, {}", words::placement(&cell.placement)) } else { own }
     }
 }

@@ -1,0 +1,134 @@
+//! What the files of plans say: programs with their entries and listings, names, and lines that nobody reads to their end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::book::claim::Claim;
+use crate::book::experiment::Experiment;
+use crate::book::plan::Plan;
+use crate::book::plan_file::{self, LONGEST_LINE};
+use crate::cmd::list::operation;
+use crate::print::frame::{planned_cells, shared_parameters};
+use crate::print::view::View;
+use crate::project::Project;
+
+/// Every program has an entry, says what one operation is, is run by an experiment, and is shown by its chapter.
+pub fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    let (page, all) =
+        (format!("{}/programs.md", plan.chapter), format!("<!-- cmdrun tally listing --all {} -->", plan.chapter));
+    if !view.places.text(&page).is_some_and(|text| text.contains(&all)) {
+        wrong.push(format!("book/src/{page} does not show the programs of its chapter: {all}"));
+    }
+    let programs = programs(&view.project, &plan.chapter)?;
+    wrong.extend(entries(view, plan, &programs));
+    for program in programs {
+        if let Err(error) = operation(&view.project, &plan.chapter, &program) {
+            wrong.push(format!("{error:#}"));
+        }
+    }
+    Ok(wrong)
+}
+
+/// A program has an entry, or is one of the tools; and what has either is a program.
+fn entries(view: &View, plan: &Plan, programs: &BTreeSet<String>) -> Vec<String> {
+    let place = view.project.place(&view.project.programs_of(&plan.chapter));
+    let listing = |program: &str| format!("benches-src/{}", Project::listing(&plan.chapter, program));
+    let known: BTreeSet<&str> = plan.programs.names().collect();
+    let tools: BTreeSet<&str> = plan.programs.tools.iter().map(String::as_str).collect();
+    let run: BTreeSet<&str> = plan.experiments.iter().flat_map(Experiment::programs).collect();
+    let mut wrong = Vec::new();
+    for program in programs.iter().map(String::as_str) {
+        if !known.contains(program) && !tools.contains(program) {
+            let entry = format!("{program} = {{ label = \"…\", series = \"thread\" }}");
+            wrong.push(format!("{place}: {} has no entry; below [program], write: {entry}", listing(program)));
+        }
+    }
+    for program in known.iter().chain(&tools) {
+        if !programs.contains(*program) {
+            wrong.push(format!("{place}: {program} stands there, and there is no {}", listing(program)));
+        } else if known.contains(program) && !run.contains(program) {
+            let folder = view.project.place(&view.project.experiments(&plan.chapter));
+            wrong.push(format!("{place}: no experiment runs {program}; name it in the cells of a file in {folder}"));
+        }
+    }
+    wrong
+}
+
+/// The files of a chapter's `src/bin`, without their ending.
+fn programs(project: &Project, chapter: &str) -> Result<BTreeSet<String>> {
+    let folder = project.benches().join(chapter).join("src/bin");
+    let listed = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let files = listed.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    Ok(files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect())
+}
+
+/// No two rows of a figure are called the same.
+pub fn labels(view: &View, plan: &Plan) -> Result<Vec<String>> {
+    let place = view.project.place(&view.project.programs_of(&plan.chapter));
+    let mut wrong = Vec::new();
+    for experiment in &plan.experiments {
+        let cells = planned_cells(experiment)?;
+        let shared = shared_parameters(cells.iter());
+        let mut labels = BTreeMap::new();
+        for cell in &cells {
+            let label = (plan.programs.cell(cell, &shared), &cell.placement);
+            if let Some(other) = labels.insert(label.clone(), cell) {
+                wrong.push(format!("{place}: {other} and {cell} of {} are both called {:?}", experiment.name, label.0));
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// Names are anchors on pages: an experiment's is that of no other experiment and of no program, and a claim's that of no other claim.
+pub fn names(view: &View) -> Vec<String> {
+    let mut taken: BTreeSet<&str> =
+        view.plans.experiments().flat_map(|(_, experiment)| experiment.programs()).collect();
+    let experiments = view.plans.experiments().filter(|(_, experiment)| !taken.insert(&experiment.name));
+    let mut wrong: Vec<String> = experiments
+        .map(|(plan, Experiment { name, .. })| {
+            let place = view.project.place(&view.project.experiment(&plan.chapter, name));
+            format!("{place}: the name {name:?} belongs to a program or to another experiment already")
+        })
+        .collect();
+    let mut taken = BTreeSet::new();
+    wrong.extend(view.plans.claims().filter(|(_, claim)| !taken.insert(&claim.id)).map(|(plan, Claim { id, .. })| {
+        let place = view.project.place(&view.project.claim(&plan.chapter, id));
+        format!("{place}: the id {id:?} belongs to a claim of another chapter already")
+    }));
+    wrong
+}
+
+/// No line of a plan's file is longer than what stands side by side in a diff.
+pub fn long_lines(view: &View) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for path in files(view)? {
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let place = view.project.place(&path);
+        wrong.extend(plan_file::long_lines(&text).map(|(line, signs)| {
+            format!(
+                "{place}, line {line}: {signs} signs, and a line of a plan has at most {LONGEST_LINE}; break a text in \"\"\"…\"\"\" by a \
+                 backslash at the line's end"
+            )
+        }));
+    }
+    Ok(wrong)
+}
+
+/// Every file that a plan is made of.
+fn files(view: &View) -> Result<Vec<PathBuf>> {
+    let project = &view.project;
+    let mut files = project.takeaways();
+    for Plan { chapter, .. } in &view.plans.0 {
+        let single = [project.programs_of(chapter), project.order(chapter), project.quantities(chapter)];
+        files.extend(single.into_iter().filter(|path| path.is_file()));
+        for folder in [project.experiments(chapter), project.claims(chapter)] {
+            files.extend(plan_file::in_folder(&folder)?.into_iter().map(|(_, path)| path));
+        }
+    }
+    Ok(files)
+}
