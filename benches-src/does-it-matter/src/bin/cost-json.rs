@@ -6,8 +6,32 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use does_it_matter::order::Order;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use serde::Serialize;
+
+fn cost_json(Parameters { bytes, what }: Parameters, _: Placement, clock: Clock) -> Result<u64> {
+    let order = Order::of_bytes(7, bytes as usize);
+    let json = order.to_json();
+    let mut done = 0;
+    clock.time(1, |laps| {
+        match what {
+            What::Parse => {
+                for () in laps {
+                    let parsed = black_box(Order::from_json(black_box(&json))?);
+                    done += u64::from(parsed.items.len() == order.items.len());
+                }
+            }
+            What::Write => {
+                for () in laps {
+                    let written = black_box(black_box(&order).to_json());
+                    done += u64::from(written.len() == json.len());
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(done)
+}
 
 #[derive(Args, Serialize, Clone, Copy)]
 struct Parameters {
@@ -29,48 +53,6 @@ enum What {
     Write,
 }
 
-struct CostJson {
-    what: What,
-    order: Order,
-    json: Vec<u8>,
-    done: u64,
-}
-
-impl Repeat for CostJson {
-    type Parameters = Parameters;
-
-    fn set_up(parameters: &Parameters, _: Placement) -> Result<Self> {
-        let order = Order::of_bytes(7, parameters.bytes as usize);
-        Ok(Self { what: parameters.what, json: order.to_json(), order, done: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        match self.what {
-            What::Parse => {
-                for () in laps {
-                    let order = black_box(Order::from_json(black_box(&self.json))?);
-                    self.done += u64::from(order.items.len() == self.order.items.len());
-                }
-            }
-            What::Write => {
-                for () in laps {
-                    let json = black_box(black_box(&self.order).to_json());
-                    self.done += u64::from(json.len() == self.json.len());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.done)
-    }
-}
-
 fn main() -> ExitCode {
-    harness::repeat::<CostJson>(harness::name!())
+    harness::repeat(harness::name!(), cost_json)
 }
