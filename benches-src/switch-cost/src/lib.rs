@@ -316,31 +316,49 @@ impl Threads {
     }
 }
 
-/// Participants that are tasks of one of tokio's runtimes.
-pub struct Tasks {
+/// Participants that are tasks of one of tokio's runtimes, the driver among them.
+pub struct Tasks<Driver> {
     runtime: Runtime,
+    /// The driver's ends, which its task has while it drives, and nobody has once that fails.
+    driver: Option<Driver>,
+    /// How often the driver has passed the token on.
+    passed: u64,
     others: Vec<JoinHandle<Result<u64>>>,
 }
 
-impl Tasks {
-    /// One per link, which it passes on until the ring ends; it says how often it did.
-    pub fn start<L, Passing>(runtime: Runtime, links: Vec<L>, pass_on: impl Fn(L) -> Passing) -> Self
+impl<Driver: Send + 'static> Tasks<Driver> {
+    /// One per link of the others, which it passes on until the ring ends; it says how often it did. The driver's task is begun by
+    /// [`Self::drive`].
+    pub fn start<L, Passing>(
+        runtime: Runtime,
+        (driver, others): (Driver, Vec<L>),
+        pass_on: impl Fn(L) -> Passing,
+    ) -> Self
     where
         Passing: Future<Output = Result<u64>> + Send + 'static,
     {
-        let others = links.into_iter().map(|link| runtime.spawn(pass_on(link))).collect();
-        Self { runtime, others }
+        let others = others.into_iter().map(|link| runtime.spawn(pass_on(link))).collect();
+        Self { runtime, driver: Some(driver), passed: 0, others }
     }
 
     /// Runs the driver as a task among tasks: what `block_on` runs directly would sit on a thread that is no worker, and
-    /// its two hops would cross threads.
-    pub fn drive<T: Send + 'static>(&self, driver: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-        self.runtime.block_on(self.runtime.spawn(driver))?
+    /// its two hops would cross threads. The task gets the driver's ends, and gives them back with how often it passed the token on.
+    pub fn drive<Driving>(&mut self, drive: impl FnOnce(Driver) -> Driving) -> Result<()>
+    where
+        Driving: Future<Output = Result<(Driver, u64)>> + Send + 'static,
+    {
+        let driver = self.driver.take().expect("it comes back from every drive that went well");
+        let (driver, passed) = self.runtime.block_on(self.runtime.spawn(drive(driver)))??;
+        self.driver = Some(driver);
+        self.passed += passed;
+        Ok(())
     }
 
-    /// Waits for their end, and adds up how often they passed the token on.
-    pub fn join(self) -> Result<u64> {
-        self.others.into_iter().map(|task| self.runtime.block_on(task)?).sum()
+    /// Ends the ring by its driver, waits for the others' end, and adds up how often all of them passed the token on.
+    pub fn end(self, end: impl FnOnce(Driver) -> Result<()>) -> Result<u64> {
+        end(self.driver.expect("it comes back from every drive that went well"))?;
+        let others = self.others.into_iter().map(|task| self.runtime.block_on(task)?);
+        Ok(self.passed + others.sum::<Result<u64>>()?)
     }
 }
 
