@@ -318,12 +318,17 @@ impl Threads {
 
 /// Participants that are tasks of one of tokio's runtimes, the driver among them.
 pub struct Tasks<Driver> {
-    runtime: Runtime,
     /// The driver's ends, which its task has while it drives, and nobody has once that fails.
     driver: Option<Driver>,
+    others: OtherTasks,
+}
+
+/// The same without the driver.
+pub struct OtherTasks {
+    runtime: Runtime,
+    tasks: Vec<JoinHandle<Result<u64>>>,
     /// How often the driver has passed the token on.
     passed: u64,
-    others: Vec<JoinHandle<Result<u64>>>,
 }
 
 impl<Driver: Send + 'static> Tasks<Driver> {
@@ -337,8 +342,8 @@ impl<Driver: Send + 'static> Tasks<Driver> {
     where
         Passing: Future<Output = Result<u64>> + Send + 'static,
     {
-        let others = others.into_iter().map(|link| runtime.spawn(pass_on(link))).collect();
-        Self { runtime, driver: Some(driver), passed: 0, others }
+        let tasks = others.into_iter().map(|link| runtime.spawn(pass_on(link))).collect();
+        Self { driver: Some(driver), others: OtherTasks { runtime, tasks, passed: 0 } }
     }
 
     /// Runs the driver as a task among tasks: what `block_on` runs directly would sit on a thread that is no worker, and
@@ -347,18 +352,27 @@ impl<Driver: Send + 'static> Tasks<Driver> {
     where
         Driving: Future<Output = Result<(Driver, u64)>> + Send + 'static,
     {
-        let driver = self.driver.take().expect("it comes back from every drive that went well");
-        let (driver, passed) = self.runtime.block_on(self.runtime.spawn(drive(driver)))??;
-        self.driver = Some(driver);
-        self.passed += passed;
+        let Self { driver, others } = self;
+        let ends = driver.take().expect(COMES_BACK);
+        let (ends, passed) = others.runtime.block_on(others.runtime.spawn(drive(ends)))??;
+        *driver = Some(ends);
+        others.passed += passed;
         Ok(())
     }
 
-    /// Ends the ring by its driver, waits for the others' end, and adds up how often all of them passed the token on.
-    pub fn end(self, end: impl FnOnce(Driver) -> Result<()>) -> Result<u64> {
-        end(self.driver.expect("it comes back from every drive that went well"))?;
-        let others = self.others.into_iter().map(|task| self.runtime.block_on(task)?);
-        Ok(self.passed + others.sum::<Result<u64>>()?)
+    /// The driver's ends, by which the ring is to be ended, and those who leave then.
+    pub fn into_parts(self) -> (Driver, OtherTasks) {
+        (self.driver.expect(COMES_BACK), self.others)
+    }
+}
+
+const COMES_BACK: &str = "the driver comes back whenever all went well";
+
+impl OtherTasks {
+    /// Waits for their end, and adds up how often they and the driver passed the token on.
+    pub fn join(self) -> Result<u64> {
+        let passed = self.tasks.into_iter().map(|task| self.runtime.block_on(task)?);
+        Ok(self.passed + passed.sum::<Result<u64>>()?)
     }
 }
 

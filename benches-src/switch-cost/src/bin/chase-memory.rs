@@ -6,26 +6,32 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use fastrand::Rng;
-use harness::{Clock, Placement};
+use harness::{Clock, Laps, Placement};
 use serde::Serialize;
 
 fn chase_memory(memory: Memory, _: Placement, clock: Clock) -> Result<u64> {
-    let (lines, mut at) = lines_in_random_order(memory.bytes as usize / size_of::<Line>());
+    let lines = lines_in_random_order(memory.bytes as usize / size_of::<Line>());
     let mut passed = 0;
     clock.time(lines.len() as u64, |laps| {
-        for () in laps {
-            let start = at;
-            loop {
-                at = lines[at as usize].next;
-                passed += 1;
-                if at == start {
-                    break;
-                }
-            }
-        }
+        passed += go_round(&lines, laps);
         Ok(())
     })?;
     Ok(passed)
+}
+
+fn go_round(lines: &[Line], laps: Laps) -> u64 {
+    const START: u32 = 0;
+    let (mut at, mut passed) = (START, 0);
+    for () in laps {
+        loop {
+            at = lines[at as usize].next;
+            passed += 1;
+            if at == START {
+                break;
+            }
+        }
+    }
+    passed
 }
 
 #[derive(Args, Serialize)]
@@ -43,15 +49,15 @@ struct Line {
     next: u32,
 }
 
-/// So many lines, and the one to begin with.
-fn lines_in_random_order(count: usize) -> (Vec<Line>, u32) {
+/// So many lines, each of which leads to another one, until all were passed.
+fn lines_in_random_order(count: usize) -> Vec<Line> {
     let mut lines = vec![Line::default(); count];
     let mut order: Vec<u32> = (0..count as u32).collect();
     Rng::with_seed(count as u64).shuffle(&mut order);
     for (index, line) in order.iter().enumerate() {
         lines[*line as usize].next = order[(index + 1) % count];
     }
-    (lines, order[0])
+    lines
 }
 
 fn main() -> ExitCode {

@@ -20,16 +20,18 @@ fn loop_epoll(ring: Streams, _: Placement, clock: Clock) -> Result<u64> {
     let mut events = Vec::with_capacity(1024);
     let (mut buffer, mut passed) = (ring.buffer(), 0);
     clock.time(ring.hops(), |laps| {
+        let mut read = 0;
         for () in laps {
             for (number, (to, from, working_set)) in pairs.iter_mut().enumerate() {
                 to.write_all(&TOKEN)?;
                 while !can_read(number, &epoll, &mut events)? {}
-                passed += from.read(&mut buffer)? as u64;
+                read += from.read(&mut buffer)? as u64;
                 let empty = from.read(&mut buffer).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
                 ensure!(empty, "more was read than was written");
                 working_set.touch();
             }
         }
+        passed += read;
         Ok(())
     })?;
     Ok(passed)

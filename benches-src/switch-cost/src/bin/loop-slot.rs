@@ -13,8 +13,9 @@ fn loop_slot(ring: Ring, _: Placement, clock: Clock) -> Result<u64> {
     let mut token = 0;
     clock.time(ring.hops, |laps| {
         executor.block_on(async {
+            let channels = &mut channels;
             for () in laps {
-                for (to, from) in &mut channels {
+                for (to, from) in channels.iter_mut() {
                     to.send(token + 1).await.ok().context("its receiver is here")?;
                     token = from.recv().await.context("its sender is here")?;
                 }

@@ -12,13 +12,15 @@ fn loop_socket(ring: Streams, _: Placement, clock: Clock) -> Result<u64> {
     let mut pairs: Vec<_> = pairs.map(|(to, from)| (to, from, ring.working_set())).collect();
     let (mut buffer, mut passed) = (ring.buffer(), 0);
     clock.time(ring.hops(), |laps| {
+        let (buffer, mut read) = (buffer.as_mut_slice(), 0);
         for () in laps {
             for (to, from, working_set) in &mut pairs {
                 to.write_all(&TOKEN)?;
-                passed += from.read(&mut buffer)? as u64;
+                read += from.read(buffer)? as u64;
                 working_set.touch();
             }
         }
+        passed += read;
         Ok(())
     })?;
     Ok(passed)

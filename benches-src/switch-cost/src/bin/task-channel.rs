@@ -17,7 +17,9 @@ fn task_channel(parameters: Parameters, placement: Placement, clock: Clock) -> R
     let links = ring.links(ring.each(|| channel(capacity as usize)));
     let mut tasks = Tasks::start(parameters.runtime.start(placement)?, links, pass_on);
     clock.time(ring.hops, |laps| tasks.drive(|driver| drive(driver, laps)))?;
-    tasks.end(|driver| Ok(drop(driver)))
+    let (driver, others) = tasks.into_parts();
+    drop(driver);
+    others.join()
 }
 
 async fn drive(mut driver: Ends, laps: Laps) -> Result<(Ends, u64)> {

@@ -22,7 +22,9 @@ fn task_eventfd(RingOfTasks { ring, runtime }: RingOfTasks, placement: Placement
     drop(entered);
     let mut tasks = Tasks::start(runtime, links, pass_on);
     clock.time(ring.hops, |laps| tasks.drive(|driver| drive(driver, laps)))?;
-    tasks.end(|driver| Ok(send(&driver.to, Signal::End)?))
+    let (driver, others) = tasks.into_parts();
+    send(&driver.to, Signal::End)?;
+    others.join()
 }
 
 async fn drive(driver: Ends, laps: Laps) -> Result<(Ends, u64)> {

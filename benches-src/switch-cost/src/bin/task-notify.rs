@@ -18,11 +18,10 @@ fn task_notify(RingOfTasks { ring, runtime }: RingOfTasks, placement: Placement,
     let ended = Arc::<AtomicBool>::default();
     let mut tasks = Tasks::start(runtime.start(placement)?, links, |link| pass_on(link, ended.clone()));
     clock.time(ring.hops, |laps| tasks.drive(|driver| drive(driver, laps)))?;
-    tasks.end(|driver| {
-        ended.store(true, Ordering::Relaxed);
-        driver.to.notify_one();
-        Ok(())
-    })
+    let (driver, others) = tasks.into_parts();
+    ended.store(true, Ordering::Relaxed);
+    driver.to.notify_one();
+    others.join()
 }
 
 async fn drive(driver: Ends, laps: Laps) -> Result<(Ends, u64)> {

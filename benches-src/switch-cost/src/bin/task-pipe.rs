@@ -19,8 +19,10 @@ fn task_pipe(RingOfTasks { ring, runtime }: RingOfTasks, placement: Placement, c
     drop(entered);
     let mut tasks = Tasks::start(runtime, links, pass_on);
     clock.time(ring.hops, |laps| tasks.drive(|driver| drive(driver, laps)))?;
+    let (driver, others) = tasks.into_parts();
     // The closed end goes round like a token: each task reads the end of its stream and leaves.
-    tasks.end(|driver| Ok(drop(driver)))
+    drop(driver);
+    others.join()
 }
 
 async fn drive(mut driver: Ends, laps: Laps) -> Result<(Ends, u64)> {

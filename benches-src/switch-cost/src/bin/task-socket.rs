@@ -20,8 +20,10 @@ fn task_socket(Parameters { streams: ring, runtime }: Parameters, placement: Pla
     drop(entered);
     let mut tasks = Tasks::start(runtime, links, |link| pass_on(link, ring));
     clock.time(ring.hops(), |laps| tasks.drive(|drivers| drive(drivers, ring, laps)))?;
+    let (drivers, others) = tasks.into_parts();
     // The closed end goes round like a token: each task reads the end of its stream and leaves.
-    tasks.end(|drivers| Ok(drop(drivers)))
+    drop(drivers);
+    others.join()
 }
 
 /// By the driver's ends of each ring.
