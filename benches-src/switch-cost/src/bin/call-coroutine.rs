@@ -15,7 +15,7 @@ fn call_coroutine(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
     });
     let mut calls = 0;
     clock.time(1, |laps| {
-        // The closure's own, so that no call waits for what the one before it stored for others to read.
+        // Read back after none of the calls, so that no call waits for what the one before it stored.
         let mut called = calls;
         for () in laps {
             match server.resume(called) {

@@ -9,12 +9,12 @@ use switch_cost::layout;
 fn call_function(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
     let mut calls = 0;
     clock.time(1, |laps| {
-        // The closure's own, so that no call waits for what the one before it stored for others to read.
+        // Stored after each call and read back after none, so that no call waits for what the one before it stored.
         let mut called = calls;
         for () in laps {
             called = layout(called);
+            calls = called;
         }
-        calls = called;
         Ok(())
     })?;
     Ok(calls)
