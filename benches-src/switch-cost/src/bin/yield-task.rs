@@ -27,6 +27,8 @@ fn yield_task(CrowdOfTasks { crowd, runtime }: CrowdOfTasks, placement: Placemen
         start
     };
     let starts: Vec<_> = (0..crowd.members).map(start_member).collect();
+    // The members alone have it now, so that the driver hears of it when all of them have left.
+    drop(end);
     let mut yielded = 0;
     clock.time(crowd.members * crowd.each, |laps| {
         runtime.block_on(async {
