@@ -11,21 +11,22 @@ mod guardian;
 mod machine;
 mod reach;
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use harness::Unavailable;
 use observation::Measure;
 use serde::{Deserialize, Serialize};
 
-pub use ceilings::{Ceiling, Needs, allowed, ceilings, nearest};
-pub use climb::{Crowd, End, Ledger, Order, Report, Used, climb};
+pub use ceilings::{CEILINGS, Ceiling, Needs, allowed, ceilings, nearest};
+pub use climb::{Climb, End, Ledger, Order, Report, Top, Used};
 pub use detective::{Detective, Finding, Suspect, suspects};
 pub use guardian::{Guardian, Undo, guard};
 pub use machine::{Group, Limit, Machine, Roots};
-pub use reach::{Asked, Bounds, Outcome, Reach, reach, send_up};
+pub use reach::{Asked, Bounds, Outcome, reach, send_up};
 
 /// No parameters but those of every climb.
 #[derive(Args, Serialize, Deserialize, Clone, Copy)]
@@ -74,6 +75,19 @@ pub fn settled(added: u64) -> u64 {
         }
     }
     last
+}
+
+/// What the C library is to be told of threads with such a stack.
+pub fn attributes(Stack { stack_bytes }: Stack) -> Result<libc::pthread_attr_t> {
+    let mut attributes = MaybeUninit::uninit();
+    // SAFETY: `init` writes attributes that are whole, `setstacksize` changes them; nobody else has them.
+    let failed = unsafe {
+        libc::pthread_attr_init(attributes.as_mut_ptr())
+            | libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack_bytes as usize)
+    };
+    ensure!(failed == 0, "the C library refuses stacks of {stack_bytes} bytes");
+    // SAFETY: written above, since nothing failed.
+    Ok(unsafe { attributes.assume_init() })
 }
 
 /// Maps a second stack for the calling thread, as the standard library does for handling signals; whether it could be. Nobody uses

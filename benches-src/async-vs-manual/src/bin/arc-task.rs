@@ -13,20 +13,15 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize, fence};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::Network;
 use async_vs_manual::reactor::{Reactor, Woken};
 use async_vs_manual::server::{Arrivals, REQUESTS, ROOM, accept, answer};
 
-pub(crate) struct ArcTask;
-
-impl Serve for ArcTask {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let (reactor, arrivals) = (Reactor::<Woken>::new(network), Arrivals::default());
-        for () in laps {
-            let first = accept(reactor.listen(REQUESTS), &arrivals);
-            run(first, || arrivals.next(), |stream| answer::<_, ROOM>(reactor.stream(stream)), || reactor.wake());
-        }
+pub(crate) fn arc_task(network: &Network, laps: impl Iterator<Item = ()>) {
+    let (reactor, arrivals) = (Reactor::<Woken>::new(network), Arrivals::default());
+    for () in laps {
+        let first = accept(reactor.listen(REQUESTS), &arrivals);
+        run(first, || arrivals.next(), |stream| answer::<_, ROOM>(reactor.stream(stream)), || reactor.wake());
     }
 }
 
@@ -273,7 +268,7 @@ impl Drop for Entered {
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<ArcTask>(harness::name!())
+    async_vs_manual::main!(arc_task)
 }
 
 #[cfg(test)]

@@ -9,50 +9,46 @@ use std::task::{Context, Poll};
 use anyhow::Result;
 use async_vs_manual::fake::{Readiness, WouldBlock};
 use async_vs_manual::reactor::{Known, Remembering, Waiter};
-use async_vs_manual::sockets::{Line, ServeSockets};
+use async_vs_manual::sockets::Line;
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
 use harness::Placement;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Token};
 
-struct EchoExecutor;
-
 type Wait = Remembering<Known>;
 
-impl ServeSockets for EchoExecutor {
-    fn serve(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
-        let mut poll = mio::Poll::new()?;
-        let mut events = Events::with_capacity(1024);
-        let waits: Vec<Wait> = streams.iter().map(|_| Wait::default()).collect();
-        let (answers, failed) = (Cell::new(0), RefCell::new(None));
-        let mut tasks = Tasks::new(Embedded);
-        let mut named = Vec::with_capacity(waits.len());
-        for ((token, stream), wait) in streams.into_iter().enumerate().zip(&waits) {
-            let mut stream = TcpStream::from_std(stream);
-            poll.registry().register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
-            tasks.spawn(|| task(stream, wait, &answers, &failed));
-        }
-        tasks.run(
-            || None,
-            |never: std::convert::Infallible| match never {},
-            || match poll.poll(&mut events, None) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                polled => {
-                    polled.expect("epoll waits");
-                    for event in &events {
-                        let wait = &waits[event.token().0];
-                        wait.becomes(readiness(event));
-                        named.push(wait);
-                    }
-                    // Who is woken last goes on first: so they are answered in the order in which epoll names them, as by the others.
-                    named.drain(..).rev().for_each(Waiter::wake);
-                }
-            },
-        );
-        drop(tasks);
-        failed.into_inner().map_or(Ok(answers.get()), |error: io::Error| Err(error.into()))
+fn echo_executor(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
+    let mut poll = mio::Poll::new()?;
+    let mut events = Events::with_capacity(1024);
+    let waits: Vec<Wait> = streams.iter().map(|_| Wait::default()).collect();
+    let (answers, failed) = (Cell::new(0), RefCell::new(None));
+    let mut tasks = Tasks::new(Embedded);
+    let mut named = Vec::with_capacity(waits.len());
+    for ((token, stream), wait) in streams.into_iter().enumerate().zip(&waits) {
+        let mut stream = TcpStream::from_std(stream);
+        poll.registry().register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
+        tasks.spawn(|| task(stream, wait, &answers, &failed));
     }
+    tasks.run(
+        || None,
+        |never: std::convert::Infallible| match never {},
+        || match poll.poll(&mut events, None) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            polled => {
+                polled.expect("epoll waits");
+                for event in &events {
+                    let wait = &waits[event.token().0];
+                    wait.becomes(readiness(event));
+                    named.push(wait);
+                }
+                // Who is woken last goes on first: so they are answered in the order in which epoll names them, as by the others.
+                named.drain(..).rev().for_each(Waiter::wake);
+            }
+        },
+    );
+    drop(tasks);
+    failed.into_inner().map_or(Ok(answers.get()), |error: io::Error| Err(error.into()))
 }
 
 fn readiness(event: &mio::event::Event) -> Readiness {
@@ -116,5 +112,5 @@ fn unless_it_would_block(done: io::Result<usize>) -> Result<io::Result<usize>, W
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::sockets::main::<EchoExecutor>(harness::name!())
+    async_vs_manual::sockets::main(harness::name!(), echo_executor)
 }

@@ -4,46 +4,41 @@
 use std::process::ExitCode;
 use std::task::{Context, Poll, Waker};
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::{Event, Listener, Network, SOURCES, Stream};
 use async_vs_manual::server::{Accept, Arrivals, Exchange, Job, REQUESTS, ROOM, either};
 use async_vs_manual::slots::Slots;
 
-pub(crate) struct StepFutures;
-
-impl Serve for StepFutures {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let arrivals = Arrivals::default();
-        let mut events = Vec::with_capacity(SOURCES);
-        let mut futures = Slots::new(|_| Waker::noop().clone());
-        let task = |job| either::<_, Streams<'_>, ROOM>(job, &arrivals);
-        for () in laps {
-            let listener = Listens::new(network.listen(REQUESTS));
-            let descriptor = listener.0.descriptor();
-            futures.put(descriptor, || task(Job::Accept(listener)));
-            // As if it had had an event.
-            events.push(Event::readable(descriptor));
-            let mut open = 1;
-            while open > 0 {
-                let mut next = 0;
-                while let Some(event) = events.get(next) {
-                    next += 1;
-                    let mut descriptor = event.descriptor;
-                    loop {
-                        open -= u32::from(futures.poll(descriptor).is_ready());
-                        let Some(stream) = arrivals.next() else { break };
-                        // What is new is polled at once.
-                        descriptor = stream.descriptor();
-                        futures.put(descriptor, || task(Job::Answer(Streams::new(stream))));
-                        open += 1;
-                    }
-                }
-                if open > 0 {
-                    network.poll(&mut events);
+pub(crate) fn step_futures(network: &Network, laps: impl Iterator<Item = ()>) {
+    let arrivals = Arrivals::default();
+    let mut events = Vec::with_capacity(SOURCES);
+    let mut futures = Slots::new(|_| Waker::noop().clone());
+    let task = |job| either::<_, Streams<'_>, ROOM>(job, &arrivals);
+    for () in laps {
+        let listener = Listens::new(network.listen(REQUESTS));
+        let descriptor = listener.0.descriptor();
+        futures.put(descriptor, || task(Job::Accept(listener)));
+        // As if it had had an event.
+        events.push(Event::readable(descriptor));
+        let mut open = 1;
+        while open > 0 {
+            let mut next = 0;
+            while let Some(event) = events.get(next) {
+                next += 1;
+                let mut descriptor = event.descriptor;
+                loop {
+                    open -= u32::from(futures.poll(descriptor).is_ready());
+                    let Some(stream) = arrivals.next() else { break };
+                    // What is new is polled at once.
+                    descriptor = stream.descriptor();
+                    futures.put(descriptor, || task(Job::Answer(Streams::new(stream))));
+                    open += 1;
                 }
             }
-            events.clear();
+            if open > 0 {
+                network.poll(&mut events);
+            }
         }
+        events.clear();
     }
 }
 
@@ -106,5 +101,5 @@ impl Drop for Streams<'_> {
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<StepFutures>(harness::name!())
+    async_vs_manual::main!(step_futures)
 }

@@ -10,51 +10,46 @@ use std::process::ExitCode;
 use std::slice;
 use std::task::{Context, Poll, Waker};
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::{Event, Listener, Network, SOURCES, Stream, WouldBlock};
 use async_vs_manual::server::{Arrivals, REQUESTS, ROOM, end_of_line};
-
-pub(crate) struct StepUnsafe;
 
 enum Job<'n> {
     Accept(Listener<'n>),
     Answer(Stream<'n>),
 }
 
-impl Serve for StepUnsafe {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let arrivals = Arrivals::default();
-        let mut events = Vec::with_capacity(SOURCES);
-        let mut futures = Places::new();
-        for () in laps {
-            let listener = network.listen(REQUESTS);
-            let descriptor = listener.descriptor();
-            futures.put(descriptor, || either(Job::Accept(listener), &arrivals));
-            // As if it had had an event.
-            events.push(Event::readable(descriptor));
-            let mut open = 1;
-            while open > 0 {
-                let mut next = 0;
-                while let Some(event) = events.get(next) {
-                    next += 1;
-                    let mut descriptor = event.descriptor;
-                    loop {
-                        // SAFETY: a source that is open has a future in its place, and none but those have events: what ends closes its
-                        // source, and what is closed waits for nothing. What is new was put there below.
-                        open -= u32::from(unsafe { futures.poll(descriptor) }.is_ready());
-                        let Some(stream) = arrivals.next() else { break };
-                        // What is new is polled at once.
-                        descriptor = stream.descriptor();
-                        futures.put(descriptor, || either(Job::Answer(stream), &arrivals));
-                        open += 1;
-                    }
-                }
-                if open > 0 {
-                    network.poll(&mut events);
+pub(crate) fn step_unsafe(network: &Network, laps: impl Iterator<Item = ()>) {
+    let arrivals = Arrivals::default();
+    let mut events = Vec::with_capacity(SOURCES);
+    let mut futures = Places::new();
+    for () in laps {
+        let listener = network.listen(REQUESTS);
+        let descriptor = listener.descriptor();
+        futures.put(descriptor, || either(Job::Accept(listener), &arrivals));
+        // As if it had had an event.
+        events.push(Event::readable(descriptor));
+        let mut open = 1;
+        while open > 0 {
+            let mut next = 0;
+            while let Some(event) = events.get(next) {
+                next += 1;
+                let mut descriptor = event.descriptor;
+                loop {
+                    // SAFETY: a source that is open has a future in its place, and none but those have events: what ends closes its
+                    // source, and what is closed waits for nothing. What is new was put there below.
+                    open -= u32::from(unsafe { futures.poll(descriptor) }.is_ready());
+                    let Some(stream) = arrivals.next() else { break };
+                    // What is new is polled at once.
+                    descriptor = stream.descriptor();
+                    futures.put(descriptor, || either(Job::Answer(stream), &arrivals));
+                    open += 1;
                 }
             }
-            events.clear();
+            if open > 0 {
+                network.poll(&mut events);
+            }
         }
+        events.clear();
     }
 }
 
@@ -137,5 +132,5 @@ impl<F: Future<Output = ()>> Places<F> {
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<StepUnsafe>(harness::name!())
+    async_vs_manual::main!(step_unsafe)
 }
