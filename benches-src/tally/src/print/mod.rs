@@ -3,6 +3,7 @@
 pub mod calculator;
 pub mod charts;
 pub mod comparison;
+pub mod dearer;
 pub mod downloads;
 pub mod escape;
 pub mod format;

@@ -13,6 +13,7 @@ use crate::book::expression::Expression;
 use crate::book::measure::nearest;
 use crate::compute::quantity::Missing;
 use crate::name;
+use crate::print::dearer::Dearer;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
@@ -31,6 +32,9 @@ pub struct Front {
     /// Figures in which two ways to do things are compared.
     #[serde(default, rename = "dumbbell")]
     pub dumbbells: Vec<Dumbbell>,
+    /// What we foretell of the ladder where something is dearer.
+    #[serde(default)]
+    pub dearer: Vec<Dearer>,
     /// Which to use for what.
     #[serde(default)]
     pub advice: Vec<Advice>,
@@ -156,7 +160,8 @@ impl Front {
             let own = Self::read(&path).with_context(|| format!("in {place}"))?;
             let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
             let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
-            for key in ids.chain(names) {
+            let foretold = own.dearer.iter().map(|own| ("prediction", own.name.clone()));
+            for key in ids.chain(names).chain(foretold) {
                 let (what, id) = key.clone();
                 if let Some(other) = taken.insert(key, place.clone()) {
                     bail!("the {what} {id} stands in {other} and in {place}");
@@ -165,6 +170,7 @@ impl Front {
             all.takeaways.extend(own.takeaways);
             all.ladder.extend(own.ladder);
             all.dumbbells.extend(own.dumbbells);
+            all.dearer.extend(own.dearer);
             all.advice.extend(own.advice);
         }
         Ok(all)
@@ -179,6 +185,9 @@ impl Front {
         for dumbbell in &front.dumbbells {
             name::check(&dumbbell.name, "a dumbbell")?;
             ensure!(!dumbbell.rows.is_empty(), "dumbbell {}: it has no row", dumbbell.name);
+        }
+        for dearer in &front.dearer {
+            dearer.is_whole().with_context(|| format!("prediction {}", dearer.name))?;
         }
         for advice in &front.advice {
             let place = || format!("advice on {:?}", advice.service);
@@ -220,6 +229,7 @@ impl Front {
         }
         let pairs = self.ladder.iter().chain(self.dumbbells.iter().flat_map(|dumbbell| &dumbbell.rows));
         all.extend(pairs.flat_map(|pair| [&pair.ratio, &pair.right, &pair.left]).cloned());
+        all.extend(self.dearer.iter().flat_map(Dearer::quantities).cloned());
         all
     }
 }
@@ -354,30 +364,4 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn takeaway(cases: &str) -> Result<()> {
-        let front: Front = toml::from_str(&format!("[[takeaway]]\nid = \"x\"\ncase = [{cases}]\n"))?;
-        cases_are_whole(&front.takeaways[0].cases)
-    }
-
-    #[test]
-    fn every_outcome_has_a_sentence_and_none_is_hidden() {
-        assert!(takeaway("{ when = [\"a > 1\"], say = \"more\" }, { say = \"else\" }").is_ok());
-        for (cases, reason) in [
-            ("{ when = [\"a > 1\"], say = \"more\" }", "an outcome is missing"),
-            ("{ say = \"else\" }, { say = \"never\" }", "hides those after it"),
-            ("{ when = [\"a = 1\"], say = \"more\" }, { say = \"else\" }", "is no condition"),
-            ("", "no sentence"),
-        ] {
-            assert!(takeaway(cases).unwrap_err().to_string().contains(reason), "{cases}");
-        }
-    }
-
-    #[test]
-    fn what_stands_in_braces_is_found() {
-        assert_eq!(in_braces("a {b} c {d / e}×."), ["b", "d / e"]);
-        assert!(in_braces("none").is_empty());
-    }
-}
+mod tests;
