@@ -8,9 +8,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use crate::print::comparison::{Compared, Figure, Side, Three};
+use crate::print::comparison::{Columns, Compared, Side, Three, stale};
 use crate::print::downloads;
 use crate::print::escape::html;
+use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::takeaways::{self, Dumbbell as Planned, Party};
@@ -74,6 +75,8 @@ impl Dumbbell {
     fn figure(&self, view: &View, planned: &Planned, compared: &[Compared], marks: Vec<Value>) -> Result<String> {
         let Planned { name, what, left, right, .. } = planned;
         let (ratio, spoken) = (format!("{} ÷ {}", right.label, left.label), self.finding(view, planned, Form::Text)?);
+        let columns =
+            Columns { title: what, sides: [(&left.label, Side::Left), (&right.label, Side::Right)], ratio: &ratio };
         let figure = Figure {
             name,
             file: &format!("{name}-dumbbell"),
@@ -81,8 +84,7 @@ impl Dumbbell {
             title: what,
             cite: cite(view, name, &spoken, compared)?,
             spoken: format!("{spoken} {}", aloud(planned, compared)),
-            sides: [(&left.label, Side::Left), (&right.label, Side::Right)],
-            ratio: &ratio,
+            titles: &[],
             command: &format!("cargo tally dumbbell {name}"),
             above: format!(
                 "<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n",
@@ -96,8 +98,11 @@ impl Dumbbell {
                 html(view.machine.name())
             ),
             marks,
+            stale: stale(view, compared)?,
+            table: columns.table(view, compared)?,
+            csv: columns.csv(view, compared)?,
         };
-        figure.page(view, compared)
+        figure.page(view)
     }
 }
 

@@ -6,6 +6,7 @@ pub mod comparison;
 pub mod dearer;
 pub mod downloads;
 pub mod escape;
+pub mod figure;
 pub mod format;
 pub mod frame;
 pub mod measures;
