@@ -139,6 +139,19 @@ pub enum Kind {
     Coroutine,
 }
 
+impl Kind {
+    /// The word for it, and for its colour.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Thread => "thread",
+            Kind::Task => "task",
+            Kind::Executor => "executor",
+            Kind::Baseline => "baseline",
+            Kind::Coroutine => "coroutine",
+        }
+    }
+}
+
 /// Placements, conditions and parameter values, of which every combination is a cell.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Grid {

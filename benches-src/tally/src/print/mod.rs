@@ -13,5 +13,6 @@ pub mod measures;
 pub mod points;
 pub mod render;
 pub mod rows;
+pub mod scatter;
 pub mod takeaways;
 pub mod view;

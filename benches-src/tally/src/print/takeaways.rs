@@ -16,6 +16,7 @@ use crate::name;
 use crate::print::dearer::Dearer;
 use crate::print::format;
 use crate::print::render::{self, Form};
+use crate::print::scatter::Scatter;
 use crate::print::view::View;
 use crate::project::Project;
 
@@ -32,6 +33,9 @@ pub struct Front {
     /// Figures in which two ways to do things are compared.
     #[serde(default, rename = "dumbbell")]
     pub dumbbells: Vec<Dumbbell>,
+    /// Figures with a dot for each machine.
+    #[serde(default, rename = "scatter")]
+    pub scatters: Vec<Scatter>,
     /// What we foretell of the ladder where something is dearer.
     #[serde(default)]
     pub dearer: Vec<Dearer>,
@@ -161,7 +165,8 @@ impl Front {
             let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
             let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
             let foretold = own.dearer.iter().map(|own| ("prediction", own.name.clone()));
-            for key in ids.chain(names).chain(foretold) {
+            let scatters = own.scatters.iter().map(|own| ("scatter", own.name.clone()));
+            for key in ids.chain(names).chain(foretold).chain(scatters) {
                 let (what, id) = key.clone();
                 if let Some(other) = taken.insert(key, place.clone()) {
                     bail!("the {what} {id} stands in {other} and in {place}");
@@ -170,6 +175,7 @@ impl Front {
             all.takeaways.extend(own.takeaways);
             all.ladder.extend(own.ladder);
             all.dumbbells.extend(own.dumbbells);
+            all.scatters.extend(own.scatters);
             all.dearer.extend(own.dearer);
             all.advice.extend(own.advice);
         }
@@ -185,6 +191,9 @@ impl Front {
         for dumbbell in &front.dumbbells {
             name::check(&dumbbell.name, "a dumbbell")?;
             ensure!(!dumbbell.rows.is_empty(), "dumbbell {}: it has no row", dumbbell.name);
+        }
+        for scatter in &front.scatters {
+            scatter.is_whole()?;
         }
         for dearer in &front.dearer {
             dearer.is_whole().with_context(|| format!("prediction {}", dearer.name))?;
@@ -202,6 +211,20 @@ impl Front {
         let known = || self.dumbbells.iter().map(|own| own.name.as_str());
         let found = self.dumbbells.iter().find(|own| own.name == name);
         found.with_context(|| unknown("dumbbell", name, known()))
+    }
+
+    /// The figure of machines of this name.
+    pub fn scatter(&self, name: &str) -> Result<&Scatter> {
+        let known = || self.scatters.iter().map(|own| own.name.as_str());
+        let found = self.scatters.iter().find(|own| own.name == name);
+        found.with_context(|| unknown("scatter", name, known()))
+    }
+
+    /// The prediction of this name.
+    pub fn dearer(&self, name: &str) -> Result<&Dearer> {
+        let known = || self.dearer.iter().map(|own| own.name.as_str());
+        let found = self.dearer.iter().find(|own| own.name == name);
+        found.with_context(|| unknown("prediction", name, known()))
     }
 
     /// The takeaway of this id.
@@ -229,6 +252,7 @@ impl Front {
         }
         let pairs = self.ladder.iter().chain(self.dumbbells.iter().flat_map(|dumbbell| &dumbbell.rows));
         all.extend(pairs.flat_map(|pair| [&pair.ratio, &pair.right, &pair.left]).cloned());
+        all.extend(self.scatters.iter().flat_map(Scatter::quantities).cloned());
         all.extend(self.dearer.iter().flat_map(Dearer::quantities).cloned());
         all
     }
