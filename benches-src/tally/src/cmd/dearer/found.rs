@@ -124,8 +124,8 @@ impl Found<'_> {
         let moved: Vec<bool> = self.rows.iter().filter_map(Row::moved).collect();
         match (moved.len(), moved.iter().filter(|own| **own).count()) {
             (0, _) => String::new(),
-            (all, surely) if all == surely => format!("All {all} that were to change surely do, as to the direction."),
-            (all, surely) => format!("Of {all} that were to change, {surely} surely do, as to the direction."),
+            (1, surely) => format!("Of one ratio foretold to change, {surely} surely changes in that direction."),
+            (all, surely) => format!("Of {all} ratios foretold to change, {surely} surely change in that direction."),
         }
     }
 }
