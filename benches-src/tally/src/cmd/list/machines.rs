@@ -13,7 +13,7 @@ use crate::record::machine::{Facts, Known, Listed};
 
 /// Prints them.
 pub fn print(view: &View, form: Form) -> Result<String> {
-    let mut out = String::new();
+    let (mut out, mut glance) = (String::new(), Vec::new());
     for machine in view.machines()? {
         let headers = headers(view, &machine)?;
         let newest = newest(&headers);
@@ -26,6 +26,7 @@ pub fn print(view: &View, form: Form) -> Result<String> {
                     None => None,
                 };
                 let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
+                glance.extend(facts.map(|facts| glance_row(&machine, facts)));
                 section(view, &machine, record, &when(&headers))
             }
             Form::Text => {
@@ -40,7 +41,35 @@ pub fn print(view: &View, form: Form) -> Result<String> {
             }
         };
     }
-    Ok(out + &if form == Form::Page { sources() } else { String::new() })
+    Ok(if form == Form::Page { at_a_glance(&glance) + &out + &sources() } else { out })
+}
+
+/// The facts by which machines are compared first.
+const COMPARED: [&str; 5] = ["CPU", "CPU family, model, stepping", "mitigations on entry", "idle driver", "kernel"];
+
+/// What differs between machines is seen where they stand below each other; a single one needs no table.
+fn at_a_glance(rows: &[String]) -> String {
+    if rows.len() < 2 {
+        return String::new();
+    }
+    let heads = ["machine"].into_iter().chain(COMPARED);
+    let heads: String = heads.map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    format!(
+        "{}<table class=\"facts\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        render::wide("All machines at a glance"),
+        rows.concat()
+    )
+}
+
+fn glance_row(machine: &Machine, facts: &Facts) -> String {
+    let listed = facts.listed();
+    let value = |name: &str| match listed.iter().find(|fact| fact.name == name).map(|fact| &fact.known) {
+        Some(Known::Yes(value)) => html(value),
+        _ => "not known".to_owned(),
+    };
+    let cells: String = COMPARED.iter().map(|name| format!("<td>{}</td>", value(name))).collect();
+    let slug = html(machine.slug());
+    format!("<tr><th scope=\"row\"><a href=\"#machine-{slug}\">{}</a></th>{cells}</tr>\n", html(machine.name()))
 }
 
 /// The newest record tells what machine it is.
