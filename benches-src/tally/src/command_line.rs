@@ -9,8 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, confirm, different, dumbbell, export, ladder,
-    limits, list, listing, measure, schema, score, spin, stream, succeed, table, takeaway, value, which,
+    become_bound, between, calculator, chart, check, chips, claim, confirm, dearer, different, dumbbell, export,
+    ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table, takeaway, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -52,6 +52,8 @@ pub enum Verb {
     Takeaway(takeaway::Takeaway),
     Ladder(ladder::Ladder),
     Dumbbell(dumbbell::Dumbbell),
+    Scatter(scatter::Scatter),
+    Dearer(dearer::Dearer),
     Which(which::Which),
     Calculator(calculator::Calculator),
     Confirm(confirm::Confirm),
@@ -89,6 +91,8 @@ impl Verb {
             Verb::Takeaway(verb) => verb.print(view, form),
             Verb::Ladder(verb) => verb.print(view, form),
             Verb::Dumbbell(verb) => verb.print(view, form),
+            Verb::Scatter(verb) => verb.print(view, form),
+            Verb::Dearer(verb) => verb.print(view, form),
             Verb::Which(verb) => verb.print(view, form),
             Verb::Calculator(verb) => verb.print(view, form),
             Verb::Confirm(verb) => verb.print(view, form),

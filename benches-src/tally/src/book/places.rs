@@ -56,7 +56,9 @@ impl Places {
                     ["tally", "calculator"] => drop(homes.entry("calculator".to_owned()).or_insert(page.clone())),
                     ["tally", "ladder", ..] => drop(homes.entry("ladder".to_owned()).or_insert(page.clone())),
                     ["tally", "limits"] => drop(homes.entry(LIMITS.to_owned()).or_insert(page.clone())),
-                    ["tally", "claim" | "dumbbell", id] => drop(homes.entry(id.to_owned()).or_insert(page.clone())),
+                    ["tally", "claim" | "dumbbell" | "scatter" | "dearer", id] => {
+                        homes.entry(id.to_owned()).or_insert(page.clone());
+                    }
                     ["tally", "chart", experiment, shape, ref options @ ..] => {
                         charts.push((experiment.to_owned(), shape.to_owned(), page));
                         if let Some(caption) = caption(options) {

@@ -62,6 +62,19 @@ pub enum Series {
     Coroutine,
 }
 
+impl Series {
+    /// The word for it, and for its colour.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Thread => "thread",
+            Self::Task => "task",
+            Self::Executor => "executor",
+            Self::Baseline => "baseline",
+            Self::Coroutine => "coroutine",
+        }
+    }
+}
+
 /// How the values of a parameter read.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]

@@ -71,6 +71,12 @@ impl Plans {
         self.quantities().find(|quantity| quantity.name == name)
     }
 
+    /// The unit of a quantity that has a name, and can be asked for.
+    pub fn unit(&self, name: &str) -> Result<Unit> {
+        self.asked(name, None)?;
+        Ok(self.quantity(name).with_context(|| format!("{name:?} is no quantity with a name"))?.unit)
+    }
+
     /// Names are names of one thing, and every formula is answered by the experiment beside it.
     pub fn check_quantities(&self) -> Vec<String> {
         let programs: BTreeSet<&str> = self.experiments().flat_map(|(_, experiment)| experiment.programs()).collect();

@@ -1,9 +1,9 @@
 //! `tally different`: what is different on the machine that is shown: its numbers beside the reference machine's, the farthest apart first.
-//! Where the reference machine is shown itself, it stands beside all others.
+//! Where the reference machine is shown itself, it stands beside all others; and any machine beside any other, where that is asked for.
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use serde_json::json;
 
@@ -18,15 +18,26 @@ use crate::project::Machine;
 
 /// What is different here: each number that the pages compare, beside the reference machine's
 #[derive(Args)]
-pub struct Different {}
+pub struct Different {
+    /// Beside this machine instead: local, reference, or a folder of data/machines
+    #[arg(long)]
+    pub beside: Option<String>,
+}
 
 impl Different {
     /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let mut numbers = Number::all(view)?;
+        let there = match &self.beside {
+            Some(name) => Some(view.project.machine(name)?),
+            None => view.beside(),
+        };
+        if let Some(there) = &there {
+            ensure!(*there != view.machine, "{} is the machine that is shown; name another one", there.name());
+        }
+        let mut numbers = Number::all(view, there.as_ref())?;
         numbers.sort_by(|a, b| b.apart().total_cmp(&a.apart()));
         Ok(match form {
-            Form::Page => page(view, &numbers)?,
+            Form::Page => page(view, there.as_ref(), &numbers)?,
             Form::Text => numbers.iter().map(Number::line).collect(),
             Form::Json => {
                 serde_json::Value::from(numbers.iter().map(Number::json).collect::<Vec<_>>()).to_string() + "\n"
@@ -45,7 +56,7 @@ struct Number<'a> {
 
 impl<'a> Number<'a> {
     /// Every number of the ladder and of all dumbbells, each once, that is known both here and there.
-    fn all(view: &'a View) -> Result<Vec<Self>> {
+    fn all(view: &'a View, there: Option<&Machine>) -> Result<Vec<Self>> {
         let front = &view.front;
         let ladder = front.ladder.iter().map(|pair| (pair, ["a task", "a thread"]));
         let dumbbells = front.dumbbells.iter().flat_map(|own| {
@@ -55,7 +66,8 @@ impl<'a> Number<'a> {
         let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
         for (pair, [left, right]) in ladder.chain(dumbbells) {
             let Compared { asked, here, others, .. } = Compared::of(view, pair)?;
-            let others: Vec<_> = others.into_iter().filter(|(machine, _)| is_there(view, machine)).collect();
+            let others: Vec<_> =
+                others.into_iter().filter(|(machine, _)| there.is_none_or(|there| there == machine)).collect();
             let names = [left.to_owned(), right.to_owned(), format!("{right} over {left}")];
             // Of each machine its three numbers, so that the first of each are the left one's.
             let mut others: Vec<_> =
@@ -149,16 +161,11 @@ impl<'a> Number<'a> {
     }
 }
 
-/// Whose numbers stand beside those that are shown: the reference machine's, or all others beside its own.
-fn is_there(view: &View, machine: &Machine) -> bool {
-    view.beside().is_none_or(|reference| reference == *machine)
-}
-
-fn page(view: &View, numbers: &[Number]) -> Result<String> {
+fn page(view: &View, there: Option<&Machine>, numbers: &[Number]) -> Result<String> {
     let (sure, rest): (Vec<&Number>, Vec<&Number>) = numbers.iter().partition(|number| number.is_sure());
-    let there = view
-        .beside()
-        .map_or("another machine's".to_owned(), |reference| format!("those of {} (reference)", reference.slug()));
+    let there = there.map_or("another machine's".to_owned(), |there| {
+        format!("those of {}{}", there.name(), view.reference_mark(there))
+    });
     let finding = match sure.first() {
         None => format!("No number here differs for sure from {there}."),
         Some(farthest) => format!(

@@ -8,9 +8,11 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use crate::print::comparison::{Compared, Figure, Side, Three};
+use crate::book::unit::Unit;
+use crate::print::comparison::{Columns, Compared, Side, Three, stale};
 use crate::print::downloads;
 use crate::print::escape::html;
+use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::takeaways::{self, Dumbbell as Planned, Party};
@@ -41,16 +43,16 @@ impl Dumbbell {
     pub fn is_known(&self, view: &View) -> Result<()> {
         let planned = view.front.dumbbell(&self.name)?;
         view.front.takeaway(&self.name).context("a dumbbell's title is the takeaway of its name")?;
-        let units = planned.rows.iter().flat_map(|pair| [&pair.left, &pair.right]).map(|name| unit(view, name));
-        let units = units.collect::<Result<BTreeSet<String>>>()?;
+        let units = planned.rows.iter().flat_map(|pair| [&pair.left, &pair.right]).map(|name| view.plans.unit(name));
+        let units = units.map(|unit| Ok(unit?.to_string())).collect::<Result<BTreeSet<String>>>()?;
         ensure!(
             units.len() <= 1,
             "its numbers have different units: {}",
             units.into_iter().collect::<Vec<_>>().join(", ")
         );
         for pair in &planned.rows {
-            let of = unit(view, &pair.ratio)?;
-            ensure!(of == "ratio", "{} is no ratio: its unit is {of}", pair.ratio);
+            let of = view.plans.unit(&pair.ratio)?;
+            ensure!(of == Unit::Ratio, "{} is no ratio: its unit is {of}", pair.ratio);
         }
         Ok(())
     }
@@ -74,6 +76,8 @@ impl Dumbbell {
     fn figure(&self, view: &View, planned: &Planned, compared: &[Compared], marks: Vec<Value>) -> Result<String> {
         let Planned { name, what, left, right, .. } = planned;
         let (ratio, spoken) = (format!("{} ÷ {}", right.label, left.label), self.finding(view, planned, Form::Text)?);
+        let columns =
+            Columns { title: what, sides: [(&left.label, Side::Left), (&right.label, Side::Right)], ratio: &ratio };
         let figure = Figure {
             name,
             file: &format!("{name}-dumbbell"),
@@ -81,8 +85,7 @@ impl Dumbbell {
             title: what,
             cite: cite(view, name, &spoken, compared)?,
             spoken: format!("{spoken} {}", aloud(planned, compared)),
-            sides: [(&left.label, Side::Left), (&right.label, Side::Right)],
-            ratio: &ratio,
+            titles: &[],
             command: &format!("cargo tally dumbbell {name}"),
             above: format!(
                 "<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n",
@@ -96,21 +99,17 @@ impl Dumbbell {
                 html(view.machine.name())
             ),
             marks,
+            stale: stale(view, compared)?,
+            table: columns.table(view, compared)?,
+            csv: columns.csv(view, compared)?,
         };
-        figure.page(view, compared)
+        figure.page(view)
     }
-}
-
-/// The unit of a quantity that has a name, as its plan has it.
-fn unit(view: &View, name: &str) -> Result<String> {
-    view.plans.asked(name, None)?;
-    let named = view.plans.quantities().find(|quantity| quantity.name == name);
-    Ok(named.with_context(|| format!("{name:?} is no quantity with a name"))?.unit.to_string())
 }
 
 /// What the marks are, drawn with them.
 fn key(planned: &Planned, marks: &[Value]) -> String {
-    let party = |party: &Party| format!("<span class=\"key {}\">{}</span>", marks::colour(party), html(&party.label));
+    let party = |party: &Party| format!("<span class=\"key {}\">{}</span>", party.series.word(), html(&party.label));
     let is_pale = marks.iter().any(|mark| mark["who"] == "other");
     let pale = if is_pale { "; pale: other machines" } else { "" };
     format!("{} and {}; thick: 95 % interval{pale}; logarithmic scale", party(&planned.left), party(&planned.right))

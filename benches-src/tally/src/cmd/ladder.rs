@@ -5,8 +5,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::compute::quantity::{Measured, Quantity};
-use crate::print::comparison::{Compared, Figure, Side};
+use crate::print::comparison::{Columns, Compared, Side, stale};
 use crate::print::escape::html;
+use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::points::with;
 use crate::print::render::Form;
@@ -66,24 +67,31 @@ impl Ladder {
         let own = marks.iter().filter(|row| row["who"] == "here");
         let each: Vec<String> = own.map(|row| format!("{}: {}", words_of(row, "row"), words_of(row, "said"))).collect();
         let spoken = takeaways::said(view, cases, Form::Text)?.unwrap_or_default();
+        let columns = Columns {
+            title: "What a thread costs over what a task costs",
+            sides: [("a thread", Side::Right), ("a task", Side::Left)],
+            ratio: "thread over task",
+        };
         let figure = Figure {
             name: "ladder",
             file: "ladder",
             shape: "ladder",
-            title: "What a thread costs over what a task costs",
+            title: columns.title,
             spoken: format!("{spoken} {}.", each.join("; ")),
             marks,
-            sides: [("a thread", Side::Right), ("a task", Side::Left)],
-            ratio: "thread over task",
+            titles: &[],
             command: &format!("cargo tally ladder --caption {}", self.caption),
             above: format!(
                 "{finding}<p class=\"marks\">Bar: {}, its end the 95 % interval. Rings: other machines, where they ran the same programs.</p>\n",
                 html(view.machine.name())
             ),
             caption: String::new(),
+            stale: stale(view, &compared)?,
+            table: columns.table(view, &compared)?,
+            csv: columns.csv(view, &compared)?,
             cite: String::new(),
         };
-        if self.standalone { figure.standalone(view) } else { figure.page(view, &compared) }
+        if self.standalone { figure.standalone(view) } else { figure.page(view) }
     }
 }
 

@@ -7,14 +7,14 @@ use clap::Args;
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
-use crate::compute::quantity::Missing;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::{Machine, Project};
-use crate::record::machine::Facts;
 use crate::record::sources::Freshness;
-use crate::record::{self, Header, Record};
+use crate::record::{self, Header};
+
+mod machines;
 
 /// What there is, and in which state
 #[derive(Args)]
@@ -43,7 +43,7 @@ impl List {
             return prediction(view, experiment, form);
         }
         if self.machines {
-            return machines(view, form);
+            return machines::print(view, form);
         }
         if self.shown {
             return shown(view, form);
@@ -242,98 +242,6 @@ fn full_only(view: &View) -> Result<String> {
         (_, 1) => " A full run adds one experiment to this chapter.".to_owned(),
         (_, many) => format!(" A full run adds {many} experiments to this chapter."),
     })
-}
-
-fn machines(view: &View, form: Form) -> Result<String> {
-    let mut out = String::new();
-    for machine in view.machines()? {
-        let headers = headers(view, &machine)?;
-        let newest = newest(&headers);
-        let facts = newest.map(|(_, _, header)| &header.machine);
-        out += &match form {
-            Form::Page => {
-                let kept = match newest {
-                    Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
-                    None => None,
-                };
-                let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
-                page_machine(view, &machine, record, &when(&headers))
-            }
-            Form::Text => {
-                let summary = facts.map_or("no records yet".to_owned(), Facts::summary);
-                format!("{:32} {summary}\n", machine.slug())
-            }
-            Form::Json => serde_json::json!({ "machine": machine.slug(), "facts": facts }).to_string() + "\n",
-        };
-    }
-    Ok(out)
-}
-
-/// The newest record tells what machine it is.
-fn page_machine(view: &View, machine: &Machine, record: Option<Result<&Record, &Missing>>, when: &str) -> String {
-    let reference = view.reference_mark(machine);
-    let mut out = format!(
-        "<section class=\"machine\" id=\"machine-{}\">\n<h2>{}{reference}</h2>\n",
-        html(machine.slug()),
-        html(machine.name())
-    );
-    let record = match record {
-        Some(Ok(record)) => record,
-        Some(Err(missing)) => return out + &render::boxed(missing) + "</section>\n",
-        None => return out + "<p class=\"missing\">No records yet.</p>\n</section>\n",
-    };
-    let facts = &record.header.machine;
-    let mut doubts = facts.doubts();
-    doubts.extend(session_doubts(record));
-    let items: String = doubts.iter().map(|doubt| format!("<li>{}</li>\n", html(doubt))).collect();
-    let doubts = if items.is_empty() { String::new() } else { format!("<p>Doubts:</p>\n<ul>\n{items}</ul>\n") };
-    let rows = facts.listed().into_iter().map(|(name, value)| {
-        let value = match value {
-            Ok(value) => html(in_words(name, value)),
-            Err(reason) => {
-                format!("{}: {}", render::boxed_word(&Missing::new("not known", reason)), html(reason))
-            }
-        };
-        format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
-    });
-    let wide = render::wide("What is known of this machine");
-    out += &format!(
-        "<p>{}; {}.</p>\n{doubts}{wide}<table class=\"facts\">\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
-        html(&facts.summary()),
-        html(when),
-        rows.collect::<String>()
-    );
-    out + "</section>\n"
-}
-
-/// What a reader is told of a fact: a control group that sets no limit says so by a number that means none.
-fn in_words<'a>(name: &str, value: &'a str) -> &'a str {
-    let no_limit = value == "-1" || value == "max" || value.parse::<u64>().is_ok_and(|bytes| bytes >= 1 << 62);
-    if name.starts_with("control group") && no_limit { "none" } else { value }
-}
-
-/// What the newest session itself says against its conditions.
-fn session_doubts(record: &Record) -> Vec<String> {
-    let mut doubts = Vec::new();
-    let (before, Some(end)) = (&record.header.before, &record.end) else { return doubts };
-    if let (Some(first), Some(last)) = (before.steal_ticks, end.after.steal_ticks)
-        && last > first
-    {
-        doubts.push(format!(
-            "the hypervisor took CPU time away during the newest session: in clock ticks, mostly of 10 ms, {}",
-            last - first
-        ));
-    }
-    if before.load.is_some_and(|load| load > 0.5) {
-        let load = before.load.unwrap_or_default();
-        doubts.push(format!(
-            "the newest session began at a load average of {load}: something else ran, or had just ended, be it this book's own session before"
-        ));
-    }
-    if end.after.throttled > before.throttled {
-        doubts.push("the control group was throttled during the newest session".to_owned());
-    }
-    doubts
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What it comes to: series of rounds, quantities, slopes, noise, verdicts.
 
+pub mod apart;
 pub mod between;
 pub mod derive;
 pub mod doubts;

@@ -1,12 +1,9 @@
-//! Figures in which two are compared, a row for each thing that they do: their numbers here and on every other machine, the picture, and under it
-//! every number, one unfolding away.
+//! What two cost that are compared, a row for each thing that they do: their numbers here and on every other machine.
 
 use anyhow::Result;
-use serde_json::Value;
 
 use crate::book::quantities::Asked;
 use crate::compute::quantity::{Measured, Missing, Quantity};
-use crate::print::charts::{self, Request};
 use crate::print::downloads;
 use crate::print::escape::{html, identifier};
 use crate::print::format;
@@ -57,7 +54,7 @@ impl<'a> Compared<'a> {
         let here = asked.map(|asked| view.evaluate(asked))?;
         let mut others = Vec::new();
         for machine in view.machines()?.into_iter().filter(|machine| *machine != view.machine) {
-            let there = asked.map(|asked| elsewhere(view, &machine, asked))?;
+            let there = asked.map(|asked| Ok(elsewhere(view, &machine, asked)?.ok()))?;
             others.push((machine, there));
         }
         Ok(Self { pair, asked, here, others })
@@ -95,11 +92,14 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// A number on another machine. What other programs took is no answer to the same question.
-fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Option<Quantity>> {
+/// A number on another machine than the one that is shown. What other programs took is no answer to the same question.
+pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measured> {
     Ok(match view.kept_on(machine, asked.plan, asked.experiment)?.as_ref() {
-        Ok((record, Freshness::Fresh | Freshness::Older(_))) => record.evaluate(&asked.expression)?.ok(),
-        _ => None,
+        Ok((record, Freshness::Fresh | Freshness::Older(_))) => record.evaluate(&asked.expression)?,
+        Ok((_, Freshness::Stale(what))) => {
+            Err(Missing::new("stale", format!("{} ({})", render::CHANGED_SINCE, what.join(", "))))
+        }
+        Err(missing) => Err(missing.clone()),
     })
 }
 
@@ -119,94 +119,29 @@ fn side_of<T>(three: &Three<T>, side: Side) -> &T {
     }
 }
 
-/// A figure of pairs.
-pub struct Figure<'a> {
-    /// Its anchor, and what a live chart of it is called.
-    pub name: &'a str,
-    /// The name of its files for download.
-    pub file: &'a str,
-    /// The specification in `book/charts`.
-    pub shape: &'a str,
-    /// What it compares, in a few words.
+/// How pairs stand in the table under their figure, and in its CSV.
+pub struct Columns<'a> {
+    /// What is compared, in a few words.
     pub title: &'a str,
-    /// What it shows, to be read aloud.
-    pub spoken: String,
-    /// Its rows, each a mark.
-    pub marks: Vec<Value>,
-    /// Who is compared, in the order of the table's columns.
+    /// Who is compared, in the order of the columns.
     pub sides: [(&'a str, Side); 2],
     /// What the ratio is one of.
     pub ratio: &'a str,
-    /// The command that prints it.
-    pub command: &'a str,
-    /// What stands above the picture and under it, as HTML.
-    pub above: String,
-    /// See `above`.
-    pub caption: String,
-    /// How to cite it, as HTML.
-    pub cite: String,
 }
 
-impl Figure<'_> {
-    /// The figure for a page: where it cannot be drawn, the table is open instead.
-    pub fn page(&self, view: &View, compared: &[Compared]) -> Result<String> {
-        let request = self.request(view)?;
-        let pictures = match self.marks.is_empty() {
-            true => render::boxed(&Missing::new("no chart", "none of its rows is measured; the table says why")),
-            false => charts::pictures_or_why(view, &request, charts::Packages::AsTheyAre),
-        };
-        let open = if self.marks.is_empty() || view.undrawn.get() { " open" } else { "" };
-        let path = format!("{}/{}", view.machine.slug(), self.file);
-        // Where nothing was measured there is nothing to look into.
-        let live = match self.marks.is_empty() {
-            true => String::new(),
-            false => format!(" data-live=\"{}\"", charts::write_live(view, &path, self.name, &request)?),
-        };
-        let specification = charts::write_specification(view, &path, &request)?;
-        let csv = downloads::write(view, &format!("{path}.csv"), &self.csv(view, compared)?)?;
-        let Self { name, above, caption, .. } = self;
-        Ok(format!(
-            "<figure class=\"figure\" id=\"{name}\" data-chart=\"{name}\"{live}>\n{above}{}{pictures}<figcaption>{caption}</figcaption>\n\
-             <details class=\"numbers\"{open}>\n<summary>All numbers, and where each comes from</summary>\n{}{}</details>\n</figure>\n",
-            stale(view, compared)?,
-            self.table(view, compared)?,
-            self.small(&csv, &specification)
-        ))
-    }
-
-    /// Its picture by itself, with colours of its own on white.
-    pub fn standalone(&self, view: &View) -> Result<String> {
-        let drawn = view.pencil.draw(&view.project, &self.request(view)?, charts::Packages::Fetch)?;
-        charts::standalone(&view.project, &drawn.wide)
-    }
-
-    fn request(&self, view: &View) -> Result<Request> {
-        let description = format!("{} The table below it has every number.", self.spoken);
-        let aloud = format!("{}. {description}", self.title);
-        let [wide, narrow] = charts::specifications(&view.project, self.shape, &self.marks, &[], &aloud)?;
-        Ok(Request { prefix: self.name.to_owned(), title: self.title.to_owned(), description, wide, narrow })
-    }
-
-    fn table(&self, view: &View, compared: &[Compared]) -> Result<String> {
+impl Columns<'_> {
+    /// A row for each pair, as HTML.
+    pub fn table(&self, view: &View, compared: &[Compared]) -> Result<String> {
         let [(first, one), (second, other)] = self.sides;
         let rows = compared.iter().map(|own| own.row(view, [one, other])).collect::<Result<String>>()?;
         let heads = ["what", first, second, self.ratio, "other machines"];
-        let heads: String = heads.map(|head| format!("<th scope=\"col\">{}</th>", html(head))).concat();
-        let wide = render::wide(&html(self.title));
-        Ok(format!("{wide}<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"))
+        Ok(render::table(self.title, &heads, &rows))
     }
 
-    fn small(&self, csv: &str, specification: &str) -> String {
-        let links = [("data (CSV)", csv), ("specification", specification)];
-        let links = links.map(|(name, file)| format!("<a href=\"{file}\" download>{name}</a>"));
-        let command = format!("<code class=\"command\">{}</code>", html(self.command));
-        downloads::small_letters(&[&links[..], &[command]].concat(), &self.cite)
-    }
-
-    fn csv(&self, view: &View, compared: &[Compared]) -> Result<String> {
+    /// A line for each pair on each machine that has its ratio, unrounded.
+    pub fn csv(&self, view: &View, compared: &[Compared]) -> Result<String> {
         let sides = self.sides.map(|(label, _)| identifier(label).replace('-', "_"));
-        let with_ends = |name: &str| ["", "_low", "_high"].map(|end| format!("{name}{end}"));
-        let numbers = ["ratio", &sides[0], &sides[1]].into_iter().flat_map(with_ends);
+        let numbers = ["ratio", &sides[0], &sides[1]].into_iter().flat_map(downloads::csv_heads);
         let words = ["what", "detail", "machine"].map(str::to_owned);
         let mut out = downloads::csv_line(words.into_iter().chain(numbers).chain(["unit".to_owned()]));
         for own in compared {
@@ -226,8 +161,8 @@ impl Figure<'_> {
     }
 }
 
-/// A box with the rows that other programs took than those that are shown.
-fn stale(view: &View, compared: &[Compared]) -> Result<String> {
+/// A box with the rows that other programs took than those that are shown; nothing where there is none.
+pub fn stale(view: &View, compared: &[Compared]) -> Result<String> {
     let mut labels = Vec::new();
     for own in compared.iter().filter(|own| own.here.ratio.is_ok()) {
         if render::stale(view, own.asked.ratio.plan, own.asked.ratio.experiment)?.is_some() {

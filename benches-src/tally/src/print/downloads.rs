@@ -154,6 +154,11 @@ pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Opt
     out
 }
 
+/// The heads of the columns of [`csv_numbers`].
+pub fn csv_heads(name: &str) -> [String; 3] {
+    ["", "_low", "_high"].map(|end| format!("{name}{end}"))
+}
+
 /// A median and its interval's ends, unrounded, as far as there are any.
 pub fn csv_numbers(estimate: Option<Estimate>) -> [String; 3] {
     let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();

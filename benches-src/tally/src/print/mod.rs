@@ -3,8 +3,10 @@
 pub mod calculator;
 pub mod charts;
 pub mod comparison;
+pub mod dearer;
 pub mod downloads;
 pub mod escape;
+pub mod figure;
 pub mod format;
 pub mod formats;
 pub mod frame;
@@ -12,5 +14,6 @@ pub mod measures;
 pub mod points;
 pub mod render;
 pub mod rows;
+pub mod scatter;
 pub mod takeaways;
 pub mod view;

@@ -13,8 +13,10 @@ use crate::book::plan_file;
 use crate::book::programs::Series;
 use crate::compute::quantity::Missing;
 use crate::name;
+use crate::print::dearer::Dearer;
 use crate::print::format;
 use crate::print::render::{self, Form};
+use crate::print::scatter::Scatter;
 use crate::print::view::View;
 use crate::project::Project;
 
@@ -31,6 +33,12 @@ pub struct Front {
     /// Figures in which two ways to do things are compared, shown by `tally dumbbell <name>`.
     #[serde(default, rename = "dumbbell")]
     pub dumbbells: Vec<Dumbbell>,
+    /// Figures with a dot for each machine, shown by `tally scatter <name>`.
+    #[serde(default, rename = "scatter")]
+    pub scatters: Vec<Scatter>,
+    /// What we foretell of each rung of the ladder where something is dearer, shown by `tally dearer <name>`.
+    #[serde(default)]
+    pub dearer: Vec<Dearer>,
     /// Which to use for what, shown by `tally which`.
     #[serde(default)]
     pub advice: Vec<Advice>,
@@ -156,7 +164,9 @@ impl Front {
             own.check().with_context(|| place.clone())?;
             let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
             let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
-            for key in ids.chain(names) {
+            let foretold = own.dearer.iter().map(|own| ("prediction", own.name.clone()));
+            let scatters = own.scatters.iter().map(|own| ("scatter", own.name.clone()));
+            for key in ids.chain(names).chain(foretold).chain(scatters) {
                 let (what, id) = key.clone();
                 if let Some(other) = taken.insert(key, place.clone()) {
                     bail!("the {what} {id} stands in {other} and in {place}");
@@ -165,6 +175,8 @@ impl Front {
             all.takeaways.extend(own.takeaways);
             all.ladder.extend(own.ladder);
             all.dumbbells.extend(own.dumbbells);
+            all.scatters.extend(own.scatters);
+            all.dearer.extend(own.dearer);
             all.advice.extend(own.advice);
         }
         Ok(all)
@@ -179,6 +191,12 @@ impl Front {
             name::check(&dumbbell.name, "a dumbbell")?;
             ensure!(!dumbbell.rows.is_empty(), "dumbbell {}: it has no row", dumbbell.name);
         }
+        for scatter in &self.scatters {
+            scatter.is_whole()?;
+        }
+        for dearer in &self.dearer {
+            dearer.is_whole().with_context(|| format!("prediction {}", dearer.name))?;
+        }
         for advice in &self.advice {
             let place = || format!("advice on {:?}", advice.service);
             cases_are_whole(&advice.cases).with_context(place)?;
@@ -192,6 +210,20 @@ impl Front {
         let known = || self.dumbbells.iter().map(|own| own.name.as_str());
         let found = self.dumbbells.iter().find(|own| own.name == name);
         found.with_context(|| unknown("dumbbell", name, known()))
+    }
+
+    /// The figure of machines of this name.
+    pub fn scatter(&self, name: &str) -> Result<&Scatter> {
+        let known = || self.scatters.iter().map(|own| own.name.as_str());
+        let found = self.scatters.iter().find(|own| own.name == name);
+        found.with_context(|| unknown("scatter", name, known()))
+    }
+
+    /// The prediction of this name.
+    pub fn dearer(&self, name: &str) -> Result<&Dearer> {
+        let known = || self.dearer.iter().map(|own| own.name.as_str());
+        let found = self.dearer.iter().find(|own| own.name == name);
+        found.with_context(|| unknown("prediction", name, known()))
     }
 
     /// The takeaway of this id.
@@ -219,6 +251,8 @@ impl Front {
         }
         let pairs = self.ladder.iter().chain(self.dumbbells.iter().flat_map(|dumbbell| &dumbbell.rows));
         all.extend(pairs.flat_map(|pair| [&pair.ratio, &pair.right, &pair.left]).cloned());
+        all.extend(self.scatters.iter().flat_map(Scatter::quantities).cloned());
+        all.extend(self.dearer.iter().flat_map(Dearer::quantities).cloned());
         all
     }
 }
@@ -353,30 +387,4 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn takeaway(cases: &str) -> Result<()> {
-        let front: Front = toml::from_str(&format!("[[takeaway]]\nid = \"x\"\ncase = [{cases}]\n"))?;
-        cases_are_whole(&front.takeaways[0].cases)
-    }
-
-    #[test]
-    fn every_outcome_has_a_sentence_and_none_is_hidden() {
-        assert!(takeaway("{ when = [\"a > 1\"], say = \"more\" }, { say = \"else\" }").is_ok());
-        for (cases, reason) in [
-            ("{ when = [\"a > 1\"], say = \"more\" }", "an outcome is missing"),
-            ("{ say = \"else\" }, { say = \"never\" }", "hides those after it"),
-            ("{ when = [\"a = 1\"], say = \"more\" }, { say = \"else\" }", "is no condition"),
-            ("", "no sentence"),
-        ] {
-            assert!(takeaway(cases).unwrap_err().to_string().contains(reason), "{cases}");
-        }
-    }
-
-    #[test]
-    fn what_stands_in_braces_is_found() {
-        assert_eq!(in_braces("a {b} c {d / e}×."), ["b", "d / e"]);
-        assert!(in_braces("none").is_empty());
-    }
-}
+mod tests;

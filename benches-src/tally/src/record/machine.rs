@@ -1,16 +1,25 @@
 //! What is known about the machine: an allow-list of facts. Never a host name, user, path, address, serial number or machine id.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
-use std::process::Command;
-use std::sync::OnceLock;
+use std::path::Path;
 
-use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 
-use super::processors::{Cache, bytes_of_cache, caches_of, cpus_in_list, same_core};
+use self::list::{FACTS, Fact, ON_ENTRY};
+use super::processors::{bytes_of_cache, cpus_in_list};
 use crate::record::sources::hash;
+
+mod cpu;
+mod doubts;
+mod groups;
+mod hypervisor;
+mod kernel;
+mod list;
+mod mitigations;
+mod provider;
+mod topology;
 
 /// Facts that do not change while the machine runs, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +39,8 @@ pub struct State {
     pub load: Option<f64>,
     /// CPU time that the hypervisor took since boot, in clock ticks.
     pub steal_ticks: Option<u64>,
-    /// How often the control group was throttled since it exists.
+    /// How often the control groups that this process is in were throttled since they exist, all together. Older records have only that of the
+    /// one at the root.
     pub throttled: Option<u64>,
     /// Which start of the machine this is: a hash of a number that the kernel draws anew at each, and that says nothing of the machine.
     /// Records that were made before this was noted down lack it.
@@ -38,74 +48,31 @@ pub struct State {
     pub boot: Option<String>,
 }
 
-struct Fact {
-    name: &'static str,
-    /// Whether numbers from a machine where this differs are another machine's.
-    identity: bool,
-    read: fn() -> Option<String>,
-    source: &'static str,
-}
-
-const fn fact(name: &'static str, identity: bool, source: &'static str, read: fn() -> Option<String>) -> Fact {
-    Fact { name, identity, read, source }
-}
-
-/// Everything that may stand in a record, in the order in which pages list it.
-const FACTS: &[Fact] = &[
-    fact("CPU", true, "/proc/cpuinfo", || cpuinfo("model name")),
-    fact("CPU family, model, stepping", true, "/proc/cpuinfo", || {
-        Some(format!("{}, {}, {}", cpuinfo("cpu family")?, cpuinfo("model")?, cpuinfo("stepping")?))
-    }),
-    fact("microcode", true, "/proc/cpuinfo", || cpuinfo("microcode")),
-    fact("CPUs online", true, "/sys/devices/system/cpu/online", || read("/sys/devices/system/cpu/online")),
-    fact("CPUs allowed", true, "/proc/self/status", || row("/proc/self/status", "Cpus_allowed_list:")),
-    fact("threads per core", true, "/sys/devices/system/cpu/cpu0/topology", || {
-        Some(same_core(0).len()).filter(|threads| *threads > 0).map(|threads| threads.to_string())
-    }),
-    fact("caches of CPU 0", true, "/sys/devices/system/cpu/cpu0/cache", caches),
-    fact("virtual machine", true, "/sys/hypervisor, CPU flags", hypervisor),
-    fact("memory", false, "/proc/meminfo", || row("/proc/meminfo", "MemTotal:")),
-    fact("kernel", true, "uname", || Some(rustix::system::uname().release().to_string_lossy().into_owned())),
-    fact("kernel parameters", true, "/proc/cmdline", kernel_parameters),
-    fact("preemption", true, "uname", preemption),
-    fact(
-        "preemption in force",
-        true,
-        "/sys/kernel/debug/sched/preempt, which only root can read, ",
-        preemption_in_force,
-    ),
-    fact("HZ", true, "neither /proc/config.gz nor the file of the kernel's configuration in /boot", || {
-        configured("CONFIG_HZ")
-    }),
-    fact("mitigations", true, "/sys/devices/system/cpu/vulnerabilities", mitigations),
-    fact("frequency governor", true, "cpufreq", || read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
-    fact("idle driver", true, "cpuidle", || read("/sys/devices/system/cpu/cpuidle/current_driver")),
-    fact("idle governor", true, "cpuidle", || read("/sys/devices/system/cpu/cpuidle/current_governor_ro")),
-    fact("haltpoll, ns", true, "/sys/module/haltpoll", || read("/sys/module/haltpoll/parameters/guest_halt_poll_ns")),
-    fact("autogroup", true, "/proc/sys/kernel", || read("/proc/sys/kernel/sched_autogroup_enabled")),
-    fact("clock source", true, "/sys/devices/system/clocksource", || {
-        read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-    }),
-    fact("transparent huge pages", true, "/sys/kernel/mm", || read("/sys/kernel/mm/transparent_hugepage/enabled")),
-    fact("C library", true, "the C library", c_library),
-    fact("control group, CPU limit", false, "/sys/fs/cgroup", || {
-        read("/sys/fs/cgroup/cpu.max").or_else(|| read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"))
-    }),
-    fact("control group, memory limit", false, "/sys/fs/cgroup", || {
-        read("/sys/fs/cgroup/memory.max").or_else(|| read("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-    }),
-    fact("limits: open files, processes, stack", false, "/proc/self/limits", limits),
-    fact("Rust", false, "rustc -vV", || command("rustc", &["-V"])),
-    fact("extra compiler flags", false, "RUSTFLAGS", || {
-        Some(flag_names(&std::env::var("RUSTFLAGS").unwrap_or_default()))
-    }),
-];
-
 /// What older records say of a fact that nobody had looked for.
 const NEVER_READ: &str = "/proc/config.gz does not say";
 
-/// What is so instead.
-const NOT_LOOKED_FOR: &str = "it was not looked for when this was measured";
+/// Said of a fact that is computed from what an older record has.
+const AS_FAR_AS_NOTED: &str = "as far as was noted then";
+
+/// A fact as it is shown.
+pub struct Listed<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it stands among the first.
+    pub decides: bool,
+    /// What is known of it.
+    pub known: Known<'a>,
+}
+
+/// What is known of a fact.
+pub enum Known<'a> {
+    /// This.
+    Yes(Cow<'a, str>),
+    /// Nothing, for this reason.
+    No(&'a str),
+    /// Nobody had looked for it when this was measured.
+    NotLookedFor,
+}
 
 impl Facts {
     /// Reads everything on the list.
@@ -114,7 +81,7 @@ impl Facts {
         for fact in FACTS {
             match (fact.read)() {
                 Some(value) => facts.known.insert(fact.name.to_owned(), value),
-                None => facts.unavailable.insert(fact.name.to_owned(), format!("{} does not say", fact.source)),
+                None => facts.unavailable.insert(fact.name.to_owned(), fact.reason()),
             };
         }
         facts
@@ -127,15 +94,34 @@ impl Facts {
         Self { known: known.collect(), unavailable: BTreeMap::new() }
     }
 
-    /// The facts in the list's order; whatever else a record holds is left out.
-    pub fn listed(&self) -> Vec<(&str, Result<&str, &str>)> {
-        let value = |fact: &Fact| match (self.known.get(fact.name), self.unavailable.get(fact.name)) {
-            (Some(value), _) => Some((fact.name, Ok(value.as_str()))),
-            (None, Some(reason)) if reason == NEVER_READ => Some((fact.name, Err(NOT_LOOKED_FOR))),
-            (None, Some(reason)) => Some((fact.name, Err(reason.as_str()))),
-            (None, None) => None,
+    /// All facts in the list's order; whatever else a record holds is left out.
+    pub fn listed(&self) -> Vec<Listed<'_>> {
+        let known = |fact: &'static Fact| match (self.known.get(fact.name), self.unavailable.get(fact.name)) {
+            (Some(value), _) => Known::Yes(Cow::Borrowed(value.as_str())),
+            (None, Some(reason)) if reason != NEVER_READ => Known::No(reason),
+            // Older records have what this is computed from.
+            _ if fact.name == ON_ENTRY => match self.mitigations_on_entry() {
+                Some(words) => Known::Yes(Cow::Owned(format!("{words}, {AS_FAR_AS_NOTED}"))),
+                None => Known::NotLookedFor,
+            },
+            _ => Known::NotLookedFor,
         };
-        FACTS.iter().filter_map(value).collect()
+        FACTS.iter().map(|fact| Listed { name: fact.name, decides: fact.decides, known: known(fact) }).collect()
+    }
+
+    /// Where each fact is read, in the list's order.
+    pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
+        FACTS.iter().map(|fact| (fact.name, fact.source))
+    }
+
+    /// What an entry into the kernel pays for against the leaks of CPUs, in few words that can be compared: `retpolines, no PTI`. Of an older
+    /// record, by what it lists as mitigations; it lacks what the kernel does and calls vulnerable all the same, for want of microcode.
+    pub fn mitigations_on_entry(&self) -> Option<String> {
+        let get = |name: &str| self.known.get(name);
+        get(ON_ENTRY).cloned().or_else(|| {
+            let states = mitigations::states_in(get("mitigations")?);
+            Some(mitigations::on_entry(&states, get("CPU").map_or("", String::as_str)))
+        })
     }
 
     /// Only what is on the list.
@@ -186,38 +172,17 @@ impl Facts {
         };
         text.split(';').filter_map(cache).collect()
     }
-
-    /// What about the machine itself calls for care.
-    pub fn doubts(&self) -> Vec<String> {
-        let get = |name: &str| self.known.get(name).map(String::as_str);
-        let mut doubts = Vec::new();
-        if get("virtual machine").is_some_and(|kind| kind != "no") {
-            doubts.push("a virtual machine: its host's scheduler and neighbours are in every number".to_owned());
-        }
-        if get("CPUs allowed").is_some_and(|list| cpus_in_list(list).len() < 4) {
-            doubts
-                .push("fewer than four CPUs: programs that are free to use all of them have little freedom".to_owned());
-        }
-        if get("haltpoll, ns") == Some("0") || get("idle driver") == Some("haltpoll") {
-            doubts.push("an idle CPU halts to the hypervisor, so waking one costs an interrupt through it".to_owned());
-        }
-        if get("frequency governor").is_some_and(|governor| governor != "performance") {
-            doubts.push("the clock frequency follows the load".to_owned());
-        }
-        doubts
-    }
 }
 
 impl State {
     /// Reads it now.
     pub fn read() -> Self {
         let first = |path, field: usize| read(path)?.split_whitespace().nth(field).map(str::to_owned);
-        let throttled = |path| row(path, "nr_throttled")?.parse().ok();
         Self {
             time: now(),
             load: first("/proc/loadavg", 0).and_then(|load| load.parse().ok()),
             steal_ticks: first("/proc/stat", 8).and_then(|steal| steal.parse().ok()),
-            throttled: throttled("/sys/fs/cgroup/cpu.stat").or_else(|| throttled("/sys/fs/cgroup/cpu/cpu.stat")),
+            throttled: groups::throttled(Path::new("/")),
             boot: read("/proc/sys/kernel/random/boot_id").map(|id| hash(id.as_bytes())),
         }
     }
@@ -228,142 +193,21 @@ impl State {
     }
 }
 
-/// The names of compiler flags: their values may be paths. A change of a value is seen from the hash of all flags.
-fn flag_names(flags: &str) -> String {
-    let mut names = Vec::new();
-    let mut is_name = false;
-    for word in flags.split_whitespace() {
-        if is_name || word.starts_with('-') {
-            names.extend(word.split(['=', '/']).next());
-        }
-        is_name = ["-C", "-Z"].contains(&word);
-    }
-    if names.is_empty() { "none".to_owned() } else { format!("{}, without their values", names.join(" ")) }
-}
-
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-pub(super) fn read(path: &str) -> Option<String> {
+/// The text of a file, if it has any.
+pub(super) fn read(path: impl AsRef<Path>) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-fn row(path: &str, name: &str) -> Option<String> {
+/// What stands in a file after a name at the beginning of a line.
+fn row(path: impl AsRef<Path>, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     Some(value.trim().to_owned())
-}
-
-fn cpuinfo(name: &str) -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let mut rows = text.lines().filter_map(|line| line.split_once(':'));
-    rows.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned())
-}
-
-fn caches() -> Option<String> {
-    let describe =
-        |cache: Cache| format!("L{} {} {}, shared by {}", cache.level, cache.kind, cache.size, cache.cpus.len());
-    let caches: Vec<String> = caches_of(0).into_iter().map(describe).collect();
-    Some(caches.join("; ")).filter(|text| !text.is_empty())
-}
-
-fn hypervisor() -> Option<String> {
-    let flags = cpuinfo("flags")?;
-    if !flags.split_whitespace().any(|flag| flag == "hypervisor") {
-        return Some("no".to_owned());
-    }
-    Some(read("/sys/hypervisor/type").or_else(clock_hypervisor).unwrap_or_else(|| "kind unknown".to_owned()))
-}
-
-/// A guest's own clock source gives its host away.
-fn clock_hypervisor() -> Option<String> {
-    let clocks = read("/sys/devices/system/clocksource/clocksource0/available_clocksource")?;
-    let known = [("kvm-clock", "KVM"), ("hyperv", "Hyper-V"), ("xen", "Xen")];
-    known.iter().find(|(clock, _)| clocks.contains(clock)).map(|(_, name)| (*name).to_owned())
-}
-
-/// Parameters that move scheduling and idling; the rest of the command line is nobody's business.
-fn kernel_parameters() -> Option<String> {
-    const ALLOWED: &[&str] = &[
-        "mitigations",
-        "isolcpus",
-        "nohz_full",
-        "nohz",
-        "rcu_nocbs",
-        "idle",
-        "processor.max_cstate",
-        "preempt",
-        "intel_idle.max_cstate",
-        "haltpoll.guest_halt_poll_ns",
-        "cpuidle_haltpoll.force",
-        "transparent_hugepage",
-        "nosmt",
-        "threadirqs",
-        "skew_tick",
-        "clocksource",
-        "tsc",
-    ];
-    let text = read("/proc/cmdline")?;
-    let allowed = |word: &&str| ALLOWED.contains(&word.split('=').next().unwrap_or_default());
-    let words: Vec<&str> = text.split_whitespace().filter(allowed).collect();
-    Some(if words.is_empty() { "none that matter here".to_owned() } else { words.join(" ") })
-}
-
-fn preemption() -> Option<String> {
-    let uname = rustix::system::uname();
-    let version = uname.version().to_string_lossy().into_owned();
-    version.split_whitespace().find(|word| word.starts_with("PREEMPT")).map(str::to_owned)
-}
-
-/// The word in brackets of the modes that a kernel can be switched between: which one it was built for does not say which is in force.
-fn preemption_in_force() -> Option<String> {
-    let modes = read("/sys/kernel/debug/sched/preempt")?;
-    Some(modes.split_once('(')?.1.split_once(')')?.0.to_owned())
-}
-
-/// What the kernel was built with, where its configuration can be read.
-fn configured(name: &str) -> Option<String> {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let unpacked = || {
-        let mut text = String::new();
-        GzDecoder::new(fs::File::open("/proc/config.gz").ok()?).read_to_string(&mut text).ok()?;
-        Some(text)
-    };
-    let text = unpacked().or_else(|| fs::read_to_string(format!("/boot/config-{release}")).ok())?;
-    let value = |line: &str| Some(line.strip_prefix(name)?.strip_prefix('=')?.to_owned());
-    text.lines().find_map(value)
-}
-
-fn mitigations() -> Option<String> {
-    let mut active = Vec::new();
-    for entry in fs::read_dir("/sys/devices/system/cpu/vulnerabilities").ok()?.flatten() {
-        let state = fs::read_to_string(entry.path()).ok()?;
-        if let Some(mitigation) = state.trim().strip_prefix("Mitigation: ") {
-            active.push(format!("{}: {mitigation}", entry.file_name().to_string_lossy()));
-        }
-    }
-    active.sort();
-    Some(if active.is_empty() { "none active".to_owned() } else { active.join("; ") })
-}
-
-fn limits() -> Option<String> {
-    let soft = |name: &str| Some(row("/proc/self/limits", name)?.split_whitespace().next()?.to_owned());
-    let (files, processes, stack) = (soft("Max open files")?, soft("Max processes")?, soft("Max stack size")?);
-    Some(format!("{files}, {processes}, {}", if stack == "unlimited" { stack } else { stack + " bytes" }))
-}
-
-/// Programs start on the C library that this says. A system with another than glibc knows nothing of that name.
-fn c_library() -> Option<String> {
-    static KNOWN: OnceLock<Option<String>> = OnceLock::new();
-    KNOWN.get_or_init(|| command("getconf", &["GNU_LIBC_VERSION"])).clone()
-}
-
-fn command(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    (output.status.success() && !text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]

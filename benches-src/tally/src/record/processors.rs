@@ -1,5 +1,7 @@
 //! CPUs and their caches, as the kernel describes them.
 
+use std::path::Path;
+
 use super::machine::read;
 
 /// The CPUs that a list such as `0-3,8` names. Linux knows no more than this of them.
@@ -14,7 +16,7 @@ pub(super) fn cpus_in_list(list: &str) -> Vec<usize> {
 
 /// The CPUs that are threads of the same core as this one, itself among them; none where the kernel does not say.
 pub fn same_core(cpu: usize) -> Vec<usize> {
-    let list = read(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
+    let list = read(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
     cpus_in_list(&list.unwrap_or_default())
 }
 
@@ -37,8 +39,14 @@ impl Cache {
 
 /// The caches of a CPU, the nearest first.
 pub(super) fn caches_of(cpu: usize) -> Vec<Cache> {
+    caches_below(Path::new("/"), cpu)
+}
+
+/// The same, of the machine whose files lie in this folder.
+pub(super) fn caches_below(root: &Path, cpu: usize) -> Vec<Cache> {
+    let folder = root.join(format!("sys/devices/system/cpu/cpu{cpu}/cache"));
     let cache = |index: usize| {
-        let part = |name: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"));
+        let part = |name: &str| read(folder.join(format!("index{index}/{name}")));
         let (level, kind, size) = (part("level")?, part("type")?.to_lowercase(), part("size")?);
         Some(Cache { level, kind, size, cpus: cpus_in_list(&part("shared_cpu_list")?) })
     };

@@ -14,7 +14,7 @@ use crate::command_line::{CommandLine, ONLY_PRINTS, Verb};
 use crate::print::calculator::Calculator;
 use crate::print::view::View;
 
-/// Every directive is a command line that tally understands, about things that exist. A table, a claim and a dumbbell are at home on one page of
+/// Every directive is a command line that tally understands, about things that exist. What has one place alone, such as a table and a claim, is at home on one page of
 /// the book; another figure may stand on several, but once on each.
 pub fn directives(view: &View) -> Result<Vec<String>> {
     let commands = view.project.commands()?;
@@ -30,8 +30,8 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
                     continue;
                 }
             };
-            let is_home = command.strip_prefix("tally claim ").is_some_and(|id| !id.contains("--"))
-                || ["tally table ", "tally dumbbell "].iter().any(|verb| command.starts_with(verb));
+            let verbs = ["claim", "scatter", "table", "dumbbell", "dearer"].map(|verb| format!("tally {verb} "));
+            let is_home = verbs.iter().any(|verb| command.starts_with(verb)) && !command.contains("--");
             let key = match chart(&command) {
                 Some(chart) => Some(format!("{page}: {}", chart.name())),
                 None => is_home.then(|| command.clone()),
@@ -106,11 +106,13 @@ pub fn takeaways(view: &View) -> Result<Vec<String>> {
     for takeaway in view.front.takeaways.iter().filter(|takeaway| !shown.contains(&takeaway.id)) {
         wrong.push(format!("takeaways.toml: no page shows the takeaway {}", takeaway.id));
     }
-    let is_shown = |name: &str| {
-        view.places.pages().iter().any(|(_, text)| text.contains(&format!("cmdrun tally dumbbell {name} -->")))
-    };
-    for dumbbell in view.front.dumbbells.iter().filter(|dumbbell| !is_shown(&dumbbell.name)) {
-        wrong.push(format!("takeaways.toml: no page shows the dumbbell {}", dumbbell.name));
+    let figures = view.front.dumbbells.iter().map(|own| ("dumbbell", &own.name));
+    let figures = figures.chain(view.front.scatters.iter().map(|own| ("scatter", &own.name)));
+    for (verb, name) in figures.chain(view.front.dearer.iter().map(|own| ("dearer", &own.name))) {
+        let directive = format!("cmdrun tally {verb} {name} -->");
+        if !view.places.pages().iter().any(|(_, text)| text.contains(&directive)) {
+            wrong.push(format!("takeaways.toml: no page shows the {verb} {name}"));
+        }
     }
     Ok(wrong)
 }
@@ -207,6 +209,8 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Takeaway(takeaway) => takeaway.ids.iter().try_for_each(|id| view.front.takeaway(id).map(drop)),
         Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
         Verb::Dumbbell(dumbbell) => dumbbell.is_known(view),
+        Verb::Scatter(scatter) => scatter.is_known(view),
+        Verb::Dearer(dearer) => dearer.is_known(view),
         Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
         Verb::Limits(_) => limits::is_known(view),
         Verb::Listing(listing) => listing.is_known(view),

@@ -54,14 +54,9 @@ fn of_row(view: &View, planned: &Dumbbell, own: &Compared) -> Vec<Value> {
 fn dot(machine: &str, party: &Party, number: &Quantity) -> Value {
     let interval = format::quantity(number).interval_or_none().to_owned();
     json!({
-        "kind": colour(party), "what": party.label, "machine": machine,
+        "kind": party.series.word(), "what": party.label, "machine": machine,
         "x": number.estimate.median, "said": format::rough(number), "interval": interval,
     })
-}
-
-/// The word for the colour of one of the two.
-pub fn colour(party: &Party) -> String {
-    json!(party.series).as_str().unwrap_or_default().to_owned()
 }
 
 /// The least and the greatest that marks reach.

@@ -1,0 +1,173 @@
+//! Every machine that has records: its doubts, and its facts, first those that decide.
+
+use anyhow::Result;
+
+use super::{headers, newest, when};
+use crate::compute::quantity::Missing;
+use crate::print::escape::html;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
+use crate::project::Machine;
+use crate::record::Record;
+use crate::record::machine::{Facts, Known, Listed};
+
+/// Prints them.
+pub fn print(view: &View, form: Form) -> Result<String> {
+    let (mut out, mut glance) = (String::new(), Vec::new());
+    for machine in view.machines()? {
+        let headers = headers(view, &machine)?;
+        let newest = newest(&headers);
+        let facts = newest.map(|(_, _, header)| &header.machine);
+        let on_entry = facts.and_then(Facts::mitigations_on_entry);
+        out += &match form {
+            Form::Page => {
+                let kept = match newest {
+                    Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
+                    None => None,
+                };
+                let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
+                glance.extend(facts.map(|facts| glance_row(&machine, facts)));
+                section(view, &machine, record, &when(&headers))
+            }
+            Form::Text => {
+                let summary = facts.map_or("no records yet".to_owned(), Facts::summary);
+                let on_entry = on_entry.map_or(String::new(), |words| format!("; {words}"));
+                format!("{:32} {summary}{on_entry}\n", machine.slug())
+            }
+            Form::Json => {
+                let machine = machine.slug();
+                serde_json::json!({ "machine": machine, "facts": facts, "mitigations on entry": on_entry }).to_string()
+                    + "\n"
+            }
+        };
+    }
+    Ok(if form == Form::Page { at_a_glance(&glance) + &out + &sources() } else { out })
+}
+
+/// The facts by which machines are compared first.
+const COMPARED: [&str; 5] = ["CPU", "CPU family, model, stepping", "mitigations on entry", "idle driver", "kernel"];
+
+/// What differs between machines is seen where they stand below each other; a single one needs no table.
+fn at_a_glance(rows: &[String]) -> String {
+    if rows.len() < 2 {
+        return String::new();
+    }
+    let heads = ["machine"].into_iter().chain(COMPARED);
+    let heads: String = heads.map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    format!(
+        "{}<table class=\"facts\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        render::wide("All machines at a glance"),
+        rows.concat()
+    )
+}
+
+fn glance_row(machine: &Machine, facts: &Facts) -> String {
+    let listed = facts.listed();
+    let value = |name: &str| match listed.iter().find(|fact| fact.name == name).map(|fact| &fact.known) {
+        Some(Known::Yes(value)) => html(value),
+        _ => "not known".to_owned(),
+    };
+    let cells: String = COMPARED.iter().map(|name| format!("<td>{}</td>", value(name))).collect();
+    let slug = html(machine.slug());
+    format!("<tr><th scope=\"row\"><a href=\"#machine-{slug}\">{}</a></th>{cells}</tr>\n", html(machine.name()))
+}
+
+/// The newest record tells what machine it is.
+fn section(view: &View, machine: &Machine, record: Option<Result<&Record, &Missing>>, when: &str) -> String {
+    let reference = view.reference_mark(machine);
+    let mut out = format!(
+        "<section class=\"machine\" id=\"machine-{}\">\n<h2>{}{reference}</h2>\n",
+        html(machine.slug()),
+        html(machine.name())
+    );
+    let record = match record {
+        Some(Ok(record)) => record,
+        Some(Err(missing)) => return out + &render::boxed(missing) + "</section>\n",
+        None => return out + "<p class=\"missing\">No records yet.</p>\n</section>\n",
+    };
+    let facts = &record.header.machine;
+    let mut doubts = facts.doubts();
+    doubts.extend(session_doubts(record));
+    let items: String = doubts.iter().map(|doubt| format!("<li>{}</li>\n", html(doubt))).collect();
+    let doubts = if items.is_empty() { String::new() } else { format!("<p>Doubts:</p>\n<ul>\n{items}</ul>\n") };
+    out += &format!("<p>{}; {}.</p>\n{doubts}{}", html(&facts.summary()), html(when), facts_of(facts));
+    out + "</section>\n"
+}
+
+/// What decides stands first, and the rest behind it. What nobody had looked for is named in one row.
+fn facts_of(facts: &Facts) -> String {
+    let (unseen, seen): (Vec<_>, Vec<_>) =
+        facts.listed().into_iter().partition(|fact| matches!(fact.known, Known::NotLookedFor));
+    let (first, rest): (Vec<_>, Vec<_>) = seen.into_iter().partition(|fact| fact.decides);
+    let names: Vec<&str> = unseen.iter().map(|fact| fact.name).collect();
+    let unseen = match names.is_empty() {
+        true => String::new(),
+        false => row("not looked for when this was measured", &html(&names.join("; "))),
+    };
+    let first = first.iter().map(fact_row).collect::<String>() + &unseen;
+    let more = format!(
+        "<details class=\"numbers\"><summary>{} more facts</summary>\n{}</details>\n",
+        rest.len(),
+        table("What else is known of this machine", &rest.iter().map(fact_row).collect::<String>())
+    );
+    table("What is known of this machine", &first) + if rest.is_empty() { "" } else { &more }
+}
+
+fn fact_row(fact: &Listed) -> String {
+    let value = match &fact.known {
+        Known::Yes(value) => html(in_words(fact.name, value)),
+        Known::No(reason) => {
+            format!("{}: {}", render::boxed_word(&Missing::new("not known", *reason)), html(reason))
+        }
+        Known::NotLookedFor => return String::new(),
+    };
+    row(fact.name, &value)
+}
+
+/// Where the facts were read is the same for all machines.
+fn sources() -> String {
+    let rows: String = Facts::sources().map(|(name, source)| row(name, &html(source))).collect();
+    format!(
+        "<details class=\"more\"><summary>Where each fact is read</summary>\n{}</details>\n",
+        table("Where each fact is read", &rows)
+    )
+}
+
+fn row(name: &str, value: &str) -> String {
+    format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
+}
+
+fn table(label: &str, rows: &str) -> String {
+    format!("{}<table class=\"facts\">\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n", render::wide(label))
+}
+
+/// What a reader is told of a fact. Older records have what the control group at the root says, which has no word for none.
+fn in_words<'a>(name: &str, value: &'a str) -> &'a str {
+    let no_limit =
+        value == "-1" || value.starts_with("max") || value.parse::<u64>().is_ok_and(|bytes| bytes >= 1 << 62);
+    if name.starts_with("control group") && no_limit { "none at the root, where alone it was read then" } else { value }
+}
+
+/// What the newest session itself says against its conditions.
+fn session_doubts(record: &Record) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let (before, Some(end)) = (&record.header.before, &record.end) else { return doubts };
+    if let (Some(first), Some(last)) = (before.steal_ticks, end.after.steal_ticks)
+        && last > first
+    {
+        doubts.push(format!(
+            "the hypervisor took CPU time away during the newest session: in clock ticks, mostly of 10 ms, {}",
+            last - first
+        ));
+    }
+    if before.load.is_some_and(|load| load > 0.5) {
+        let load = before.load.unwrap_or_default();
+        doubts.push(format!(
+            "the newest session began at a load average of {load}: something else ran, or had just ended, be it this book's own session before"
+        ));
+    }
+    if end.after.throttled > before.throttled {
+        doubts.push("the control group was throttled during the newest session".to_owned());
+    }
+    doubts
+}

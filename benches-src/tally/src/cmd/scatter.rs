@@ -1,0 +1,212 @@
+//! `tally scatter`: a number of every machine beside another that may follow it, a dot for each machine, and beside both a third that may not.
+
+mod found;
+mod marks;
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::book::quantities::Asked;
+use crate::compute::quantity::{Measured, Missing};
+use crate::print::downloads;
+use crate::print::escape::{html, identifier};
+use crate::print::figure::Figure;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::scatter::{DRAWN, Point, Scatter as Planned, X};
+use crate::print::view::View;
+use crate::record::{self, Header};
+
+/// Every machine as a dot: what one number costs there, and what another
+#[derive(Args)]
+pub struct Scatter {
+    /// Its name
+    pub name: String,
+    /// Only say what it found
+    #[arg(long)]
+    pub finding: bool,
+}
+
+/// What is asked of each machine, with its head.
+type Heads<'a> = [(String, Asked<'a>)];
+
+impl Scatter {
+    /// Prints the figure; at a terminal its numbers.
+    pub fn print(&self, view: &View, form: Form) -> Result<String> {
+        let planned = view.front.scatter(&self.name)?;
+        let asked = planned.asked(&view.plans)?;
+        let points = Point::all(view, planned, &asked)?;
+        let finding = found::finding(planned, &points);
+        Ok(match (self.finding, form) {
+            (true, Form::Page) => html(&finding),
+            (true, Form::Text | Form::Json) => finding + "\n",
+            (false, Form::Page) => figure(view, planned, &asked, &points, &finding)?,
+            (false, Form::Text) => format!("{finding}\n{}", text(planned, &asked, &points)),
+            (false, Form::Json) => points.iter().map(|point| json(point, &asked).to_string() + "\n").collect(),
+        })
+    }
+
+    /// Whether it is planned, and its numbers are known.
+    pub fn is_known(&self, view: &View) -> Result<()> {
+        view.front.scatter(&self.name)?.is_known(&view.plans)
+    }
+}
+
+fn text(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
+    let mut out = format!("{}:\n", planned.what);
+    for point in points {
+        out += &format!("  {}\n", point.machine.name());
+        for ((head, _), number) in asked.iter().zip(&point.numbers) {
+            out += &format!("    {head}: {}\n", render::plain(number));
+        }
+        for (name, fact) in planned.facts.iter().zip(&point.facts) {
+            out +=
+                &format!("    {name}: {}\n", fact.as_ref().map_or_else(|missing| format!("({missing})"), Clone::clone));
+        }
+    }
+    out
+}
+
+fn json(point: &Point, asked: &Heads) -> serde_json::Value {
+    let numbers = asked.iter().zip(&point.numbers).map(|((_, asked), number)| {
+        let state = if number.is_ok() { "measured" } else { "missing" };
+        render::json(&asked.expression.to_string(), number, point.machine.slug(), state)
+    });
+    serde_json::json!({ "machine": point.machine.slug(), "numbers": numbers.collect::<Vec<_>>() })
+}
+
+fn figure(view: &View, planned: &Planned, asked: &Heads, points: &[Point], finding: &str) -> Result<String> {
+    let marks = marks::all(view, planned, points);
+    let Planned { name, what, x, y, control, .. } = planned;
+    let upwards = format!("{}, and {}", y.label, control.label);
+    let figure = Figure {
+        name,
+        file: name,
+        shape: "scatter",
+        title: what,
+        spoken: format!("{finding} {}", found::aloud(planned, points)),
+        titles: &[("$x", &x.label), ("$y", &upwards), ("$control", &control.label)],
+        command: &format!("cargo tally scatter {name}"),
+        above: format!(
+            "<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n",
+            html(finding),
+            key(view, planned, points)
+        ),
+        caption: format!(
+            "<span class=\"legend\">{}</span>",
+            html(&format!("{what}. {}", found::lacking(asked, points)))
+        ),
+        stale: stale(view, asked)?,
+        table: table(view, planned, asked, points)?,
+        csv: csv(planned, asked, points),
+        cite: cite(view, planned, asked, points, finding)?,
+        marks,
+    };
+    figure.page(view)
+}
+
+/// What the marks are, drawn with them.
+fn key(view: &View, planned: &Planned, points: &[Point]) -> String {
+    let series = [&planned.y, &planned.control];
+    let [y, control] =
+        series.map(|own| format!("<span class=\"key {}\">{}</span>", own.series.word(), html(&own.label)));
+    let is_here = points.iter().any(|point| point.machine == view.machine && point.x().is_some());
+    let large = format!("large: {}{}; ", html(view.machine.name()), view.reference_mark(&view.machine));
+    format!(
+        "Each machine has a dot for {y} and another for {control}; {}thin lines: 95 % intervals; dashed: the middle ratio; logarithmic scales",
+        if is_here { large } else { String::new() }
+    )
+}
+
+/// What the machine that is shown measured of other programs than those that are shown.
+fn stale(view: &View, asked: &Heads) -> Result<String> {
+    let mut boxes = BTreeMap::new();
+    for (head, Asked { plan, experiment, .. }) in asked {
+        if let Some(note) = render::stale(view, plan, experiment)? {
+            boxes.insert(experiment.name.as_str(), format!("{head}: {}", note.reason));
+        }
+    }
+    let boxed = |reason| render::boxed(&Missing::new("stale", reason));
+    Ok(boxes.into_values().map(boxed).collect())
+}
+
+/// Every number of every machine, and under them what is known of each.
+fn table(view: &View, planned: &Planned, asked: &Heads, points: &[Point]) -> Result<String> {
+    let mut rows = String::new();
+    for point in points {
+        let cell = |((_, asked), number): (&(String, Asked), &Measured)| -> Result<String> {
+            Ok(format!("<td>{}</td>", number_of(view, point, asked, number)?))
+        };
+        let cells = asked.iter().zip(&point.numbers).map(cell).collect::<Result<String>>()?;
+        rows += &format!("<tr>{}{cells}</tr>\n", machine(view, point));
+    }
+    let heads = asked.iter().map(|(head, _)| head.as_str());
+    let numbers = render::table(&planned.what, &[&["machine"], &heads.collect::<Vec<_>>()[..]].concat(), &rows);
+    if planned.facts.is_empty() {
+        return Ok(numbers);
+    }
+    let facts = |point: &Point| {
+        let fact = |own: &Result<String, _>| own.as_ref().map_or_else(render::boxed_inline, |value| html(value));
+        let cells = point.facts.iter().map(|own| format!("<td class=\"none\">{}</td>", fact(own)));
+        format!("<tr>{}{}</tr>\n", machine(view, point), cells.collect::<String>())
+    };
+    let heads = planned.facts.iter().map(String::as_str);
+    let heads = [&["machine"], &heads.collect::<Vec<_>>()[..]].concat();
+    Ok(numbers + &render::table("What is known of each machine", &heads, &points.iter().map(facts).collect::<String>()))
+}
+
+fn machine(view: &View, point: &Point) -> String {
+    let (place, slug) = (view.way_to("machines.md"), html(point.machine.slug()));
+    let mark = view.reference_mark(&point.machine);
+    format!("<th scope=\"row\"><a href=\"{place}#machine-{slug}\">{}</a>{mark}</th>", html(point.machine.name()))
+}
+
+/// The numbers of the machine that is shown lead to their tables.
+fn number_of(view: &View, point: &Point, asked: &Asked, number: &Measured) -> Result<String> {
+    Ok(match number {
+        _ if point.machine == view.machine => render::inline(view, asked, number)?,
+        Ok(quantity) => render::in_table(&format::quantity(quantity)),
+        Err(missing) => render::boxed_inline(missing),
+    })
+}
+
+fn csv(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
+    let head = |(label, _): &(String, Asked)| downloads::csv_heads(&identifier(label).replace('-', "_"));
+    let heads = ["machine".to_owned()].into_iter().chain(asked.iter().flat_map(head));
+    let last = ["unit", "missing"].map(str::to_owned);
+    let mut out = downloads::csv_line(heads.chain(planned.facts.iter().cloned()).chain(last));
+    for point in points {
+        let numbers = point.numbers.iter().map(|number| number.as_ref().ok().map(|number| number.estimate));
+        let facts = point.facts.iter().map(|fact| fact.clone().unwrap_or_default());
+        let lacking = point.lacking().map(|(place, missing)| format!("{}: {missing}", asked[place].0));
+        let fields = [point.machine.slug().to_owned()].into_iter().chain(numbers.flat_map(downloads::csv_numbers));
+        let last = ["ns, and a ratio".to_owned(), lacking.collect::<Vec<_>>().join("; ")];
+        out += &downloads::csv_line(fields.chain(facts).chain(last));
+    }
+    out
+}
+
+/// How to cite it: what it says, and when that was measured.
+fn cite(view: &View, planned: &Planned, asked: &Heads, points: &[Point], finding: &str) -> Result<String> {
+    let mut headers: Vec<Header> = Vec::new();
+    for point in points.iter().filter(|point| point.x().is_some()) {
+        for place in DRAWN {
+            let Asked { plan, experiment, .. } = &asked[place].1;
+            headers.extend(view.header_on(&point.machine, plan, experiment)?.map(|(header, _)| header));
+        }
+    }
+    if headers.is_empty() {
+        return Ok(String::new());
+    }
+    let machines = points.iter().filter(|point| point.x().is_some()).map(|point| point.machine.name());
+    let text = format!(
+        "{finding} Tasks beside threads, {}. Machines: {}; measured {}, effort {}.",
+        planned.name,
+        machines.collect::<Vec<_>>().join(", "),
+        record::days(&headers),
+        record::efforts(&headers)
+    );
+    Ok(downloads::citation(view, &asked[X].1.plan.chapter, &planned.name, &text))
+}

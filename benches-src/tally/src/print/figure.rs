@@ -1,0 +1,89 @@
+//! A figure: what it found, the picture, and under it every number, one unfolding away.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::compute::quantity::Missing;
+use crate::print::charts::{self, Request};
+use crate::print::downloads;
+use crate::print::escape::html;
+use crate::print::render;
+use crate::print::view::View;
+
+/// What a figure is made of. Texts that are HTML have been escaped.
+pub struct Figure<'a> {
+    /// Its anchor, and what a live chart of it is called.
+    pub name: &'a str,
+    /// The name of its files for download.
+    pub file: &'a str,
+    /// The specification in `book/charts`.
+    pub shape: &'a str,
+    /// What it compares, in a few words.
+    pub title: &'a str,
+    /// What it shows, to be read aloud.
+    pub spoken: String,
+    /// What is drawn, each a mark.
+    pub marks: Vec<Value>,
+    /// The titles of its axes, each with the word that stands for it in the specification.
+    pub titles: &'a [(&'a str, &'a str)],
+    /// The command that prints it.
+    pub command: &'a str,
+    /// What stands above the picture and under it, as HTML.
+    pub above: String,
+    /// See `above`.
+    pub caption: String,
+    /// A box with what other programs took than those that are shown, as HTML.
+    pub stale: String,
+    /// Every number, as HTML.
+    pub table: String,
+    /// The same for download.
+    pub csv: String,
+    /// How to cite it, as HTML.
+    pub cite: String,
+}
+
+impl Figure<'_> {
+    /// The figure for a page: where it cannot be drawn, the table is open instead.
+    pub fn page(&self, view: &View) -> Result<String> {
+        let request = self.request(view)?;
+        let pictures = match self.marks.is_empty() {
+            true => render::boxed(&Missing::new("no chart", "none of its rows is measured; the table says why")),
+            false => charts::pictures_or_why(view, &request, charts::Packages::AsTheyAre),
+        };
+        let open = if self.marks.is_empty() || view.undrawn.get() { " open" } else { "" };
+        let path = format!("{}/{}", view.machine.slug(), self.file);
+        // Where nothing was measured there is nothing to look into.
+        let live = match self.marks.is_empty() {
+            true => String::new(),
+            false => format!(" data-live=\"{}\"", charts::write_live(view, &path, self.name, &request)?),
+        };
+        let specification = charts::write_specification(view, &path, &request)?;
+        let csv = downloads::write(view, &format!("{path}.csv"), &self.csv)?;
+        let Self { name, above, stale, caption, table, .. } = self;
+        Ok(format!(
+            "<figure class=\"figure\" id=\"{name}\" data-chart=\"{name}\"{live}>\n{above}{stale}{pictures}<figcaption>{caption}</figcaption>\n\
+             <details class=\"numbers\"{open}>\n<summary>All numbers, and where each comes from</summary>\n{table}{}</details>\n</figure>\n",
+            self.small(&csv, &specification)
+        ))
+    }
+
+    /// Its picture by itself, with colours of its own on white.
+    pub fn standalone(&self, view: &View) -> Result<String> {
+        let drawn = view.pencil.draw(&view.project, &self.request(view)?, charts::Packages::Fetch)?;
+        charts::standalone(&view.project, &drawn.wide)
+    }
+
+    fn request(&self, view: &View) -> Result<Request> {
+        let description = format!("{} The table below it has every number.", self.spoken);
+        let aloud = format!("{}. {description}", self.title);
+        let [wide, narrow] = charts::specifications(&view.project, self.shape, &self.marks, self.titles, &aloud)?;
+        Ok(Request { prefix: self.name.to_owned(), title: self.title.to_owned(), description, wide, narrow })
+    }
+
+    fn small(&self, csv: &str, specification: &str) -> String {
+        let links = [("data (CSV)", csv), ("specification", specification)];
+        let links = links.map(|(name, file)| format!("<a href=\"{file}\" download>{name}</a>"));
+        let command = format!("<code class=\"command\">{}</code>", html(self.command));
+        downloads::small_letters(&[&links[..], &[command]].concat(), &self.cite)
+    }
+}
