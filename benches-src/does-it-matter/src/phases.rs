@@ -59,14 +59,22 @@ pub const SEEN_BY_CLIENTS: [Described; 14] = [
         "how late the load generator sent a request at 80 % of the rate, 99th percentile",
     ),
     described("half_p50_ns", "ns", "the median latency at half of the rate, from when a request was due"),
-    described("half_p99_ns", "ns", "the 99th percentile of the same"),
-    described("half_p999_ns", "ns", "the 99.9th percentile of the same"),
+    described("half_p99_ns", "ns", "the 99th percentile of latency at half of the rate, from when a request was due"),
+    described(
+        "half_p999_ns",
+        "ns",
+        "the 99.9th percentile of latency at half of the rate, from when a request was due",
+    ),
     described("most_p50_ns", "ns", "the median latency at 80 % of the rate, from when a request was due"),
-    described("most_p99_ns", "ns", "the 99th percentile of the same"),
-    described("most_p999_ns", "ns", "the 99.9th percentile of the same"),
+    described("most_p99_ns", "ns", "the 99th percentile of latency at 80 % of the rate, from when a request was due"),
+    described(
+        "most_p999_ns",
+        "ns",
+        "the 99.9th percentile of latency at 80 % of the rate, from when a request was due",
+    ),
     described("common_p50_ns", "ns", "the median latency at --common-rate, from when a request was due"),
-    described("common_p99_ns", "ns", "the 99th percentile of the same"),
-    described("common_p999_ns", "ns", "the 99.9th percentile of the same"),
+    described("common_p99_ns", "ns", "the 99th percentile of latency at --common-rate, from when a request was due"),
+    described("common_p999_ns", "ns", "the 99.9th percentile of latency at --common-rate, from when a request was due"),
 ];
 
 /// What is known beside that of a server in this process.

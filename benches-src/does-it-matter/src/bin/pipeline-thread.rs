@@ -28,7 +28,8 @@ fn over<B: Bounded>(pipelines: Pipelines, placement: Placement, clock: Clock) ->
             placement.pin_participant(index)?;
             run::<B>(stage, &sink)
         };
-        Ok(threads.push(thread::Builder::new().stack_size(256 << 10).spawn(work)?))
+        threads.push(thread::Builder::new().stack_size(256 << 10).spawn(work)?);
+        Ok(())
     })?;
     let share = pipelines.share();
     clock.time(EVENTS, |laps| {
