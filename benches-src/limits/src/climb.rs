@@ -66,7 +66,7 @@ pub struct Used {
     pub descriptors: u64,
     /// Threads in each control group, its own first.
     pub in_groups: Vec<u64>,
-    /// How often each group has refused one, or one in it was refused: see [`OWN_REFUSALS`].
+    /// How often each group has refused one, or one in it was refused: see `OWN_REFUSALS`.
     pub refused_by_groups: Vec<u64>,
     /// Bytes that could still be had.
     pub memory_available: u64,

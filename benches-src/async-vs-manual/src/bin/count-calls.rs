@@ -1,8 +1,6 @@
 //! One operation: one request of 256, of which everything is counted but the time: the calls that each server makes, and the memory
 //! that it asks for.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -15,24 +13,20 @@ use harness::{Described, Placement, Report, described};
 use observation::Measure;
 use serde::Serialize;
 
+#[path = "count-calls/allocator.rs"]
+mod allocator;
 #[path = "count-calls/servers.rs"]
 mod servers;
 
+use allocator::allocations;
 use servers::Server;
-
-#[derive(Args, Serialize)]
-struct Counted {
-    /// Whose calls are counted
-    #[arg(long, value_enum, default_value_t)]
-    server: Server,
-}
 
 fn count_calls(Counted { server }: Counted, _: Placement, report: Report) -> Result<()> {
     const LAPS: usize = 3;
     let network = Network::new(Load::new(Loaded::default())?);
     // The first lap is not counted as run time: what is kept for later may still grow in it.
     let mut at_begin = Vec::with_capacity(LAPS);
-    server.serve(&network, (0..LAPS).map(|_| at_begin.push(ALLOCATIONS.get())));
+    server.serve(&network, (0..LAPS).map(|_| at_begin.push(allocations())));
     let counts = network.counts().by_name();
     check(&counts, LAPS as u64)?;
     let a_lap = at_begin[LAPS - 1] - at_begin[LAPS - 2];
@@ -40,6 +34,13 @@ fn count_calls(Counted { server }: Counted, _: Placement, report: Report) -> Res
     let of_requests = ("allocations", a_lap as f64 / f64::from(REQUESTS));
     let measure = |(name, value): (&str, _)| (name.to_owned(), Measure { unit: "1".to_owned(), values: vec![value] });
     report.give(calls.chain([of_requests]).map(measure).collect::<BTreeMap<_, _>>())
+}
+
+#[derive(Args, Serialize)]
+struct Counted {
+    /// Whose calls are counted
+    #[arg(long, value_enum, default_value_t)]
+    server: Server,
 }
 
 const MEASURES: &[Described] = &[
@@ -52,30 +53,6 @@ const MEASURES: &[Described] = &[
     described("answered", "1", "clients that got back in a lap what they had sent"),
     described("allocations", "1", "blocks of memory asked for, for each request of the last lap but one"),
 ];
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The system's allocator, with a count of what this thread asks it for.
-struct Counting;
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-// SAFETY: everything is handed on to the system's allocator as it came; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract that this function has in common with that one.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above; it came from there.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 fn main() -> ExitCode {
     harness::once(harness::name!(), MEASURES, count_calls)

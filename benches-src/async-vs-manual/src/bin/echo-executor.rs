@@ -2,13 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
-use std::task::{Context, Poll};
 
 use anyhow::Result;
-use async_vs_manual::fake::{Readiness, WouldBlock};
-use async_vs_manual::reactor::{Known, Remembering, Waiter};
+use async_vs_manual::reactor::Waiter;
 use async_vs_manual::sockets::Line;
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
@@ -16,7 +14,10 @@ use harness::Placement;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Token};
 
-type Wait = Remembering<Known>;
+#[path = "echo-executor/waiting.rs"]
+mod waiting;
+
+use waiting::{Wait, poll_read, poll_write, readiness};
 
 fn echo_executor(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
     let mut poll = mio::Poll::new()?;
@@ -51,11 +52,6 @@ fn echo_executor(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64>
     failed.into_inner().map_or(Ok(answers.get()), |error: io::Error| Err(error.into()))
 }
 
-fn readiness(event: &mio::event::Event) -> Readiness {
-    let readable = if event.is_readable() { Readiness::READABLE } else { Readiness::NONE };
-    if event.is_writable() { readable.and(Readiness::WRITABLE) } else { readable }
-}
-
 async fn task(stream: TcpStream, wait: &Wait, answers: &Cell<u64>, failed: &RefCell<Option<io::Error>>) {
     if let Err(error) = answer(stream, wait, answers).await {
         *failed.borrow_mut() = Some(error);
@@ -81,33 +77,6 @@ async fn answer(stream: TcpStream, wait: &Wait, answers: &Cell<u64>) -> io::Resu
             return Ok(());
         }
         line.came(bytes);
-    }
-}
-
-fn poll_read(
-    mut stream: &TcpStream,
-    wait: &Wait,
-    context: &mut Context<'_>,
-    room: &mut [u8],
-) -> Poll<io::Result<usize>> {
-    wait.attempt(context, Readiness::READABLE, || {
-        let read = unless_it_would_block(stream.read(room))?;
-        if read.as_ref().is_ok_and(|bytes| *bytes < room.len()) {
-            // That was all there was: the next bytes are an event of their own.
-            wait.is_no_longer(Readiness::READABLE);
-        }
-        Ok(read)
-    })
-}
-
-fn poll_write(mut stream: &TcpStream, wait: &Wait, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-    wait.attempt(context, Readiness::WRITABLE, || unless_it_would_block(stream.write(bytes)))
-}
-
-fn unless_it_would_block(done: io::Result<usize>) -> Result<io::Result<usize>, WouldBlock> {
-    match done {
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Err(WouldBlock),
-        done => Ok(done),
     }
 }
 

@@ -9,15 +9,6 @@ use harness::Placement;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
-#[derive(Default)]
-struct Connection {
-    stream: Option<TcpStream>,
-    line: Line,
-    /// How much of a line that is complete has been written.
-    written: usize,
-    answers: u64,
-}
-
 fn echo_mio(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
     let mut poll = Poll::new()?;
     let mut events = Events::with_capacity(1024);
@@ -42,6 +33,15 @@ fn echo_mio(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
         }
     }
     Ok(connections.iter().map(|connection| connection.answers).sum())
+}
+
+#[derive(Default)]
+struct Connection {
+    stream: Option<TcpStream>,
+    line: Line,
+    /// How much of a line that is complete has been written.
+    written: usize,
+    answers: u64,
 }
 
 impl Connection {

@@ -5,16 +5,6 @@ use std::process::ExitCode;
 use async_vs_manual::fake::{Event, Network, SOURCES, Stream, WouldBlock};
 use async_vs_manual::server::{REQUESTS, ROOM, end_of_line};
 
-/// Where a connection stands.
-pub(crate) struct Connection<'n> {
-    stream: Option<Stream<'n>>,
-    line: [u8; ROOM],
-    filled: usize,
-    /// Where the line ends; 0 while it is still being read.
-    end: usize,
-    written: usize,
-}
-
 pub(crate) fn manual(network: &Network, laps: impl Iterator<Item = ()>) {
     let mut events = Vec::with_capacity(SOURCES);
     // A connection is found by its descriptor.
@@ -55,6 +45,16 @@ pub(crate) fn manual(network: &Network, laps: impl Iterator<Item = ()>) {
         events.clear();
         listener.unregister();
     }
+}
+
+/// Where a connection stands.
+pub(crate) struct Connection<'n> {
+    stream: Option<Stream<'n>>,
+    line: [u8; ROOM],
+    filled: usize,
+    /// Where the line ends; 0 while it is still being read.
+    end: usize,
+    written: usize,
 }
 
 impl<'n> Connection<'n> {

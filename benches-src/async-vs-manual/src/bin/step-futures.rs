@@ -2,11 +2,16 @@
 //! is woken. Against `manual`, the compiler keeps where a connection stands.
 
 use std::process::ExitCode;
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 
-use async_vs_manual::fake::{Event, Listener, Network, SOURCES, Stream};
-use async_vs_manual::server::{Accept, Arrivals, Exchange, Job, REQUESTS, ROOM, either};
+use async_vs_manual::fake::{Event, Network, SOURCES};
+use async_vs_manual::server::{Arrivals, Job, REQUESTS, ROOM, either};
 use async_vs_manual::slots::Slots;
+
+#[path = "step-futures/sources.rs"]
+mod sources;
+
+use sources::{Listens, Streams};
 
 pub(crate) fn step_futures(network: &Network, laps: impl Iterator<Item = ()>) {
     let arrivals = Arrivals::default();
@@ -39,64 +44,6 @@ pub(crate) fn step_futures(network: &Network, laps: impl Iterator<Item = ()>) {
             }
         }
         events.clear();
-    }
-}
-
-struct Listens<'n>(Listener<'n>);
-
-struct Streams<'n>(Stream<'n>);
-
-impl<'n> Listens<'n> {
-    fn new(listener: Listener<'n>) -> Self {
-        listener.register();
-        Self(listener)
-    }
-}
-
-impl<'n> Streams<'n> {
-    #[inline]
-    fn new(stream: Stream<'n>) -> Self {
-        stream.register();
-        Self(stream)
-    }
-}
-
-impl<'n> Accept for Listens<'n> {
-    type Accepted = Stream<'n>;
-
-    #[inline]
-    fn poll_accept(&self, _: &mut Context<'_>) -> Poll<Stream<'n>> {
-        self.0.accept().map_or(Poll::Pending, Poll::Ready)
-    }
-}
-
-impl Exchange for Streams<'_> {
-    #[inline]
-    fn poll_read(&self, _: &mut Context<'_>, buffer: &mut [u8]) -> Poll<usize> {
-        self.0.read(buffer).map_or(Poll::Pending, Poll::Ready)
-    }
-
-    #[inline]
-    fn poll_write(&self, _: &mut Context<'_>, bytes: &[u8]) -> Poll<usize> {
-        self.0.write(bytes).map_or(Poll::Pending, Poll::Ready)
-    }
-
-    #[inline]
-    fn work(&self) {
-        self.0.network().work();
-    }
-}
-
-impl Drop for Listens<'_> {
-    fn drop(&mut self) {
-        self.0.unregister();
-    }
-}
-
-impl Drop for Streams<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.unregister();
     }
 }
 

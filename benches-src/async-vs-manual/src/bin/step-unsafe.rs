@@ -5,18 +5,17 @@
 
 use std::future::{Future, poll_fn};
 use std::mem::MaybeUninit;
-use std::pin::Pin;
 use std::process::ExitCode;
 use std::slice;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
 use async_vs_manual::fake::{Event, Listener, Network, SOURCES, Stream, WouldBlock};
 use async_vs_manual::server::{Arrivals, REQUESTS, ROOM, end_of_line};
 
-enum Job<'n> {
-    Accept(Listener<'n>),
-    Answer(Stream<'n>),
-}
+#[path = "step-unsafe/places.rs"]
+mod places;
+
+use places::Places;
 
 pub(crate) fn step_unsafe(network: &Network, laps: impl Iterator<Item = ()>) {
     let arrivals = Arrivals::default();
@@ -51,6 +50,11 @@ pub(crate) fn step_unsafe(network: &Network, laps: impl Iterator<Item = ()>) {
         }
         events.clear();
     }
+}
+
+enum Job<'n> {
+    Accept(Listener<'n>),
+    Answer(Stream<'n>),
 }
 
 /// Accepts all clients, or reads a line into memory that is not cleared and writes it back.
@@ -97,38 +101,6 @@ fn either<'n>(job: Job<'n>, arrivals: &Arrivals<Stream<'n>>) -> impl Future<Outp
 #[inline]
 fn ready<T>(result: Result<T, WouldBlock>) -> Poll<T> {
     result.map_or(Poll::Pending, Poll::Ready)
-}
-
-/// A place for a future for each descriptor. Nobody keeps which of them are taken.
-struct Places<F>(Box<[MaybeUninit<F>; SOURCES]>);
-
-impl<F: Future<Output = ()>> Places<F> {
-    fn new() -> Self {
-        Self(Box::new([const { MaybeUninit::uninit() }; SOURCES]))
-    }
-
-    #[inline]
-    fn put(&mut self, descriptor: u32, make: impl FnOnce() -> F) {
-        self.0[descriptor as usize].write(make());
-    }
-
-    /// Polls the future there, and drops it when it is ready.
-    ///
-    /// # Safety
-    ///
-    /// One was put there, and has not been ready since.
-    #[inline]
-    unsafe fn poll(&mut self, descriptor: u32) -> Poll<()> {
-        // SAFETY: `put` has found the descriptor within bounds, and the future is there, as the caller promises.
-        let future = unsafe { self.0.get_unchecked_mut(descriptor as usize).assume_init_mut() };
-        // SAFETY: the places are never moved, and what is in them is dropped there.
-        let polled = unsafe { Pin::new_unchecked(&mut *future) }.poll(&mut Context::from_waker(Waker::noop()));
-        if polled.is_ready() {
-            // SAFETY: it is there, and nobody polls it again.
-            unsafe { std::ptr::drop_in_place(future) };
-        }
-        polled
-    }
 }
 
 fn main() -> ExitCode {

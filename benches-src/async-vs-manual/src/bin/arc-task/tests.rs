@@ -13,7 +13,7 @@ use async_vs_manual::fake::Network;
 use async_vs_manual::server::REQUESTS;
 use async_vs_manual::{Load, Loaded, check};
 
-use super::{arc_task, run};
+use super::{arc_task, tasks::run};
 
 type Kept = RefCell<Option<Waker>>;
 
