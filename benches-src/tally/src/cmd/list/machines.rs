@@ -26,7 +26,7 @@ pub fn print(view: &View, form: Form) -> Result<String> {
                     None => None,
                 };
                 let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
-                glance.extend(facts.map(|facts| glance_row(&machine, facts)));
+                glance.extend(facts.map(|facts| glance_row(view, &machine, facts)));
                 section(view, &machine, record, &when(&headers))
             }
             Form::Text => {
@@ -45,31 +45,31 @@ pub fn print(view: &View, form: Form) -> Result<String> {
 }
 
 /// The facts by which machines are compared first.
-const COMPARED: [&str; 5] = ["CPU", "CPU family, model, stepping", "mitigations on entry", "idle driver", "kernel"];
+const COMPARED: [&str; 4] = ["CPU", "CPU family, model, stepping", "idle driver", "kernel"];
 
 /// What differs between machines is seen where they stand below each other; a single one needs no table.
 fn at_a_glance(rows: &[String]) -> String {
     if rows.len() < 2 {
         return String::new();
     }
-    let heads = ["machine"].into_iter().chain(COMPARED);
+    let heads = ["machine", "mitigations on entry"].into_iter().chain(COMPARED);
     let heads: String = heads.map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
     format!(
-        "{}<table class=\"facts\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        "{}<table>\n<caption><span>All machines at a glance. Where a machine’s own table says so, its mitigations are as far as they were noted \
+         then.</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
         render::wide("All machines at a glance"),
         rows.concat()
     )
 }
 
-fn glance_row(machine: &Machine, facts: &Facts) -> String {
-    let listed = facts.listed();
-    let value = |name: &str| match listed.iter().find(|fact| fact.name == name).map(|fact| &fact.known) {
-        Some(Known::Yes(value)) => html(value),
-        _ => "not known".to_owned(),
-    };
-    let cells: String = COMPARED.iter().map(|name| format!("<td>{}</td>", value(name))).collect();
-    let slug = html(machine.slug());
-    format!("<tr><th scope=\"row\"><a href=\"#machine-{slug}\">{}</a></th>{cells}</tr>\n", html(machine.name()))
+fn glance_row(view: &View, machine: &Machine, facts: &Facts) -> String {
+    let known = |name: &str| facts.known.get(name).cloned();
+    let values = [facts.mitigations_on_entry()].into_iter().chain(COMPARED.map(known));
+    let value = |value: Option<String>| value.map_or("not known".to_owned(), |value| html(&value));
+    let cells: String = values.map(|known| format!("<td class=\"none\">{}</td>", value(known))).collect();
+    let (slug, reference) = (html(machine.slug()), view.reference_mark(machine));
+    let name = html(machine.name());
+    format!("<tr><th scope=\"row\"><a href=\"#machine-{slug}\">{name}</a>{reference}</th>{cells}</tr>\n")
 }
 
 /// The newest record tells what machine it is.
