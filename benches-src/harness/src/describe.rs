@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Args, Command};
-use observation::{Description, DescribedMeasure, DescribedParameter};
+use observation::{DescribedMeasure, DescribedParameter, Description};
 
 /// A measure that a program may report.
 #[derive(Debug, Clone, Copy)]

@@ -22,10 +22,7 @@ pub struct Nothing {}
 /// An operation that can be done again and again. The function is handed its parameters (every field is a flag of the same name), where its
 /// threads may run, and a clock for its laps; it returns how many operations were done in all laps together, as counted by those who did
 /// them, and the harness compares that with what the clock asked for.
-pub fn repeat<P: Args + Serialize>(
-    name: &str,
-    program: impl FnOnce(P, Placement, Clock) -> Result<u64>,
-) -> ExitCode {
+pub fn repeat<P: Args + Serialize>(name: &str, program: impl FnOnce(P, Placement, Clock) -> Result<u64>) -> ExitCode {
     move_the_heap();
     let CommandLine { parameters, harness: flags } = CommandLine::<P>::parse();
     if flags.describe {

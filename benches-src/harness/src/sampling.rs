@@ -65,9 +65,7 @@ fn by_criterion(mut sample: impl FnMut(u64) -> Result<Sample>, flags: &HarnessFl
         .measurement_time(Duration::from_millis(flags.measurement_ms))
         .benchmark_group("program")
         .sampling_mode(SamplingMode::Flat)
-        .bench_function("lap", |bencher| {
-            bencher.iter_custom(|laps| log.borrow_mut().add(laps, || sample(laps)))
-        });
+        .bench_function("lap", |bencher| bencher.iter_custom(|laps| log.borrow_mut().add(laps, || sample(laps))));
     let log = log.into_inner();
     log.failure.map_or(Ok(()), Err)?;
     // What came before the last `samples` entries was the warm-up.

@@ -10,7 +10,8 @@ use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
     become_bound, between, calculator, chart, check, chips, claim, confirm, dearer, different, dumbbell, export,
-    ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table, takeaway, value, which,
+    ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table, takeaway, value,
+    which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
