@@ -13,6 +13,7 @@ use crate::name;
 use crate::print::comparison::elsewhere;
 use crate::print::view::View;
 use crate::project::Machine;
+use crate::record::machine::Known;
 
 /// A figure of machines, as a chapter's `takeaways.toml` has it.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -164,10 +165,10 @@ fn everywhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measured>
 fn facts(view: &View, machine: &Machine, asked: &Asked, names: &[String]) -> Result<Vec<Result<String, Missing>>> {
     let header = view.header_on(machine, asked.plan, asked.experiment)?;
     let listed = header.as_ref().map(|(header, _)| header.machine.listed()).unwrap_or_default();
-    let fact = |name: &String| match listed.iter().find(|(own, _)| own == name) {
-        Some((_, Ok(value))) => Ok((*value).to_owned()),
-        Some((_, Err(reason))) => Err(Missing::new("not known", *reason)),
-        None => Err(Missing::new("not known", "no record says it")),
+    let fact = |name: &String| match listed.iter().find(|own| own.name == name).map(|own| &own.known) {
+        Some(Known::Yes(value)) => Ok(value.clone().into_owned()),
+        Some(Known::No(reason)) => Err(Missing::new("not known", *reason)),
+        _ => Err(Missing::new("not known", "no record says it")),
     };
     Ok(names.iter().map(fact).collect())
 }

@@ -14,10 +14,15 @@ pub fn release() -> String {
     uname().release().to_string_lossy().into_owned()
 }
 
-/// Parameters that move scheduling and idling; the rest of the command line is nobody's business.
+/// Parameters that move scheduling, idling and what an entry into the kernel costs; the rest of the command line is nobody's business.
 pub fn parameters() -> Option<String> {
     const ALLOWED: &[&str] = &[
         "mitigations",
+        "spectre_v2",
+        "retbleed",
+        "spec_rstack_overflow",
+        "pti",
+        "nopti",
         "isolcpus",
         "nohz_full",
         "nohz",
