@@ -9,8 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, confirm, different, dumbbell, export, ladder,
-    limits, list, listing, measure, score, spin, stream, table, takeaway, value, which,
+    become_bound, between, calculator, chart, check, chips, claim, confirm, convert, different, dumbbell, export,
+    ladder, limits, list, listing, measure, score, spin, stream, table, takeaway, unpack, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -59,6 +59,8 @@ pub enum Verb {
     Between(between::Between),
     Check(check::Check),
     Export(export::Export),
+    Unpack(unpack::Unpack),
+    Convert(convert::Convert),
     Preprocess(Preprocess),
     #[command(hide = true)]
     Become(become_bound::Become),
@@ -95,6 +97,8 @@ impl Verb {
             Verb::Check(verb) => verb.print(view),
             Verb::Measure(_)
             | Verb::Export(_)
+            | Verb::Unpack(_)
+            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -121,6 +125,8 @@ impl CommandLine {
         match &verb {
             Verb::Measure(_)
             | Verb::Export(_)
+            | Verb::Unpack(_)
+            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -159,6 +165,8 @@ impl CommandLine {
             Verb::Measure(verb) => return verb.run(&project, form)?.is_an_error(),
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
+            Verb::Unpack(verb) => return verb.run(&project),
+            Verb::Convert(verb) => return verb.run(&project),
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),
             _ => {}
         }

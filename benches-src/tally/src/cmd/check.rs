@@ -1,7 +1,9 @@
 //! `tally check`: plans, listings, pages and records agree.
 
+mod bundles;
 mod pages;
 mod records;
+mod side_by_side;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -14,6 +16,7 @@ use crate::book::claim::Claim as PlannedClaim;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::published::Figure;
+use crate::cmd::check::side_by_side::side_by_side;
 use crate::cmd::claim::Claim;
 use crate::cmd::list::operation;
 use crate::print::calculator::Calculator;
@@ -25,7 +28,11 @@ use crate::record::sources::{self};
 
 /// Whether plans, listings, pages and records agree
 #[derive(Args)]
-pub struct Check {}
+pub struct Check {
+    /// Open every bundle of raw samples too, and see whether its digest is what it comes to
+    #[arg(long)]
+    bundles: bool,
+}
 
 impl Check {
     /// Looks at everything and reports all that is wrong at once.
@@ -47,6 +54,9 @@ impl Check {
         wrong.extend(calculator(view)?);
         let (records, aged) = records::check(view)?;
         wrong.extend(records);
+        if self.bundles {
+            wrong.extend(bundles::check(view)?);
+        }
         if wrong.is_empty() {
             let aged: String = aged.iter().map(|record| format!("  {record}\n")).collect();
             return Ok(format!("plans, listings, pages and records agree\n{aged}"));
