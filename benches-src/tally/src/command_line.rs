@@ -9,8 +9,9 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, confirm, dearer, different, dumbbell, export,
-    ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, table, takeaway, value, which,
+    become_bound, between, calculator, chart, check, chips, claim, confirm, convert, dearer, different, dumbbell,
+    export, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, table, takeaway, unpack,
+    value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -62,6 +63,8 @@ pub enum Verb {
     Check(check::Check),
     Schema(schema::Schema),
     Export(export::Export),
+    Unpack(unpack::Unpack),
+    Convert(convert::Convert),
     Preprocess(Preprocess),
     #[command(hide = true)]
     Become(become_bound::Become),
@@ -101,6 +104,8 @@ impl Verb {
             Verb::Measure(_)
             | Verb::Schema(_)
             | Verb::Export(_)
+            | Verb::Unpack(_)
+            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -127,6 +132,8 @@ impl CommandLine {
         match &verb {
             Verb::Measure(_)
             | Verb::Export(_)
+            | Verb::Unpack(_)
+            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -166,6 +173,8 @@ impl CommandLine {
             Verb::Measure(verb) => return verb.run(&project, form)?.is_an_error(),
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
+            Verb::Unpack(verb) => return verb.run(&project),
+            Verb::Convert(verb) => return verb.run(&project),
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),
             _ => {}
         }

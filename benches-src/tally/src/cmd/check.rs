@@ -1,8 +1,10 @@
 //! `tally check`: plans, listings, pages and records agree.
 
+mod bundles;
 mod pages;
 mod plans;
 mod records;
+mod side_by_side;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -10,6 +12,7 @@ use clap::Args;
 use crate::book::claim::Claim as PlannedClaim;
 use crate::book::plan::Plan;
 use crate::book::published::Figure;
+use crate::cmd::check::side_by_side::side_by_side;
 use crate::cmd::claim::Claim;
 use crate::print::calculator::Calculator;
 use crate::print::formats;
@@ -19,7 +22,11 @@ use crate::record::sources;
 
 /// Whether plans, listings, pages and records agree
 #[derive(Args)]
-pub struct Check {}
+pub struct Check {
+    /// Open every bundle of raw samples too, and see whether its digest is what it comes to
+    #[arg(long)]
+    bundles: bool,
+}
 
 impl Check {
     /// Looks at everything and reports all that is wrong at once.
@@ -44,6 +51,9 @@ impl Check {
         wrong.extend(calculator(view)?);
         let (records, aged) = records::check(view)?;
         wrong.extend(records);
+        if self.bundles {
+            wrong.extend(bundles::check(view)?);
+        }
         if wrong.is_empty() {
             let aged: String = aged.iter().map(|record| format!("  {record}\n")).collect();
             return Ok(format!("plans, listings, pages and records agree\n{aged}"));
