@@ -9,9 +9,9 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, confirm, dearer, different, dumbbell, export,
-    ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table, takeaway, value,
-    which,
+    become_bound, between, calculator, chart, check, chips, claim, confirm, convert, dearer, different, dumbbell,
+    export, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table, takeaway,
+    unpack, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -64,6 +64,8 @@ pub enum Verb {
     Schema(schema::Schema),
     Export(export::Export),
     Succeed(succeed::Succeed),
+    Unpack(unpack::Unpack),
+    Convert(convert::Convert),
     Preprocess(Preprocess),
     #[command(hide = true)]
     Become(become_bound::Become),
@@ -104,6 +106,8 @@ impl Verb {
             | Verb::Schema(_)
             | Verb::Export(_)
             | Verb::Succeed(_)
+            | Verb::Unpack(_)
+            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -131,6 +135,8 @@ impl CommandLine {
             Verb::Measure(_)
             | Verb::Export(_)
             | Verb::Succeed(_)
+            | Verb::Unpack(_)
+            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -171,6 +177,8 @@ impl CommandLine {
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
             Verb::Succeed(verb) => return verb.run(&project),
+            Verb::Unpack(verb) => return verb.run(&project),
+            Verb::Convert(verb) => return verb.run(&project),
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),
             _ => {}
         }

@@ -268,9 +268,14 @@ impl Project {
         }
     }
 
-    /// The record of an experiment.
-    pub fn record(&self, machine: &Machine, chapter: &str, experiment: &str) -> PathBuf {
-        self.data(machine).join(chapter).join(format!("{experiment}.jsonl"))
+    /// The record of an experiment that was measured in this checkout.
+    pub fn local_record(&self, chapter: &str, experiment: &str) -> PathBuf {
+        self.data(&Machine::Local).join(chapter).join(format!("{experiment}.jsonl"))
+    }
+
+    /// Where bundles are unpacked to, unless another folder is named.
+    pub fn unpacked(&self) -> PathBuf {
+        self.target().join("unpacked")
     }
 }
 

@@ -10,9 +10,10 @@ fn recorded() -> Fake {
     succeed(fake.measure(&[]));
     let mut record = String::new();
     for line in fake.record().lines() {
-        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut line = of_line(line);
         if let Some(header) = line.get_mut("header") {
             header["revision"] = "0123456789ab".into();
+            header["built"] = serde_json::json!({ "fast": "0123456789abcdef", "slow": "fedcba9876543210" });
             header["before"]["time"] = "2026-11-20T10:00:00Z".into();
             header["before"]["load"] = 0.0.into();
             header["before"]["steal_ticks"] = 0.into();
@@ -36,17 +37,25 @@ fn recorded() -> Fake {
         }
         record += &(line.to_string() + "\n");
     }
-    fake.write("data/machines/a-machine/chapter/pair.jsonl", &record);
+    fake.change_record(&record);
+    fake.contribute("a-machine", &record);
     fake
+}
+
+/// A line of a record, without its sum.
+fn of_line(line: &str) -> serde_json::Value {
+    let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+    line.as_object_mut().unwrap().remove("sum");
+    line
 }
 
 #[test]
 fn what_a_machine_has_not_measured_names_those_that_have() {
     let fake = recorded();
     let ask = |machine: &str| fake.print(&["table", "pair", "--machine", machine]);
-    fake.write("data/machines/another/chapter/other.jsonl", "");
+    fake.write("data/machines/another/.keep", "");
     assert!(ask("another").contains("another has no record of pair; a-machine has one"), "{}", ask("another"));
-    std::fs::remove_file(fake.path("data/machines/a-machine/chapter/pair.jsonl")).unwrap();
+    std::fs::remove_dir_all(fake.path("data/machines/a-machine")).unwrap();
     assert!(ask("another").contains("to measure it on yours: cargo tally measure pair"), "{}", ask("another"));
 }
 
@@ -124,7 +133,7 @@ fn a_published_figure_of_another_unit_is_refused() {
 fn with_slow_times(record: &str, factor: f64) -> String {
     let mut changed = String::new();
     for line in record.lines() {
-        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut line = of_line(line);
         if line.pointer("/run/observation/program").is_some_and(|program| program == "chapter/slow") {
             for elapsed in line.pointer_mut("/run/observation/samples/elapsed_ns").unwrap().as_array_mut().unwrap() {
                 *elapsed = ((elapsed.as_f64().unwrap() * factor) as u64).into();
@@ -138,18 +147,18 @@ fn with_slow_times(record: &str, factor: f64) -> String {
 #[test]
 fn claims_on_all_machines_say_who_disagrees_and_what_is_not_compared() {
     let fake = recorded();
-    let record = fake.read("data/machines/a-machine/chapter/pair.jsonl");
+    let record = fake.record();
     let claims = |form: &str| fake.print(&["claim", "--machines", "--machine", "a-machine", "--form", form]);
     assert!(claims("page").contains("<strong>holds</strong> on the only machine that is compared"));
     assert!(claims("page").contains("There is no verdict in which machines differ."));
-    fake.write("data/machines/same/chapter/pair.jsonl", &record);
+    fake.contribute("same", &record);
     assert!(claims("page").contains("<strong>holds</strong> on every machine that is compared"));
 
-    fake.write("data/machines/contrary/chapter/pair.jsonl", &with_slow_times(&record, 0.5));
+    fake.contribute("contrary", &with_slow_times(&record, 0.5));
     let header: serde_json::Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
     let hash = header.pointer("/header/sources/own/chapter~1src~1bin~1slow.rs").unwrap().as_str().unwrap();
     let of_another_listing = with_slow_times(&record, 5.0).replace(hash, "0000000000000000");
-    fake.write("data/machines/stale/chapter/pair.jsonl", &of_another_listing);
+    fake.contribute("stale", &of_another_listing);
     for form in ["text", "page", "json"] {
         insta::assert_snapshot!(format!("claim---machines-{form}"), claims(form));
     }
@@ -187,12 +196,7 @@ fn check_finds_what_does_not_agree() {
         assert!(String::from_utf8_lossy(&checked.stderr).contains(reason.unwrap_or_default()));
     }
     fake.write("book/src/chapter.md", &page("tally table pair"));
-    let record = "data/machines/a-machine/chapter/pair.jsonl";
-    let whole = fake.read(record);
-    fake.write(record, &whole.replacen("\"seed\":", "\"diary\":\"dear\",\"seed\":", 1));
-    assert!(support::fail(fake.tally(&["check"])).contains("line 1: holds something that the format"));
-    fake.write(record, &whole);
-    let stale = "a-machine/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs";
+    let stale = "data/machines/a-machine/sessions/2026-11-20.digest.zst, chapter/pair was measured before these changed: chapter/src/bin/slow.rs";
     let listing = "benches-src/chapter/src/bin/slow.rs";
     fake.write(listing, &(fake.read(listing) + "\n"));
     assert!(
@@ -276,7 +280,6 @@ fn the_calculators_data_stay_data_in_a_page() {
 #[test]
 fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_session() {
     let fake = with_calculator();
-    let path = "data/machines/a-machine/chapter/pair.jsonl";
     let value = |what: &str| {
         let printed = fake.print(&["value", what, "--machine", "a-machine", "--json"]);
         serde_json::from_str::<serde_json::Value>(&printed).unwrap()
@@ -306,9 +309,9 @@ fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_sessi
     };
     assert!(csv(&fake).contains(&format!(",{own_low},{own_high},{low},{high},")), "{}", csv(&fake));
     // Another session of the same, in which a step took ten times as long.
-    let slower = fake.read(path).replace("T10:0", "T09:0");
+    let slower = fake.record().replace("T10:0", "T09:0");
     let slower = slower.lines().map(|line| {
-        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut line = of_line(line);
         if let Some(times) =
             line.pointer_mut("/run/observation/samples/elapsed_ns").and_then(|times| times.as_array_mut())
         {
@@ -316,7 +319,7 @@ fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_sessi
         }
         line.to_string() + "\n"
     });
-    fake.write(&format!("{path}.session"), &slower.collect::<String>());
+    fake.add_session("a-machine", &slower.collect::<String>());
     let both = value("slow[free]");
     assert_eq!((both["sessions"].as_u64(), &both["median_ns"]), (Some(2), &before["median_ns"]), "nothing is pooled");
     assert!(ends(&both)[1] > 10.0 * own_high && ends(&both)[0] < own_low, "{both}");

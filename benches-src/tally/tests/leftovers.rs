@@ -7,7 +7,7 @@ use std::fs;
 use tally::book::plan::Plans;
 use tally::measure::interrupted::Interrupted;
 use tally::measure::session::Session;
-use tally::project::{Machine, Project};
+use tally::project::Project;
 use tally::record::machine::State;
 use tally::record::sources::Sources;
 use tally::record::{Effort, FORMAT, Header, Record};
@@ -64,7 +64,7 @@ fn session(fake: &Fake, experiment: &str, effort: Effort, interrupted: &Interrup
     let project = Project::find().unwrap();
     let plans = Plans::load(&project).unwrap();
     let (plan, experiment) = plans.experiment(experiment).unwrap();
-    let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
+    let path = project.local_record(&plan.chapter, &experiment.name);
     let header = Header {
         format: FORMAT,
         chapter: plan.chapter.clone(),
@@ -74,6 +74,7 @@ fn session(fake: &Fake, experiment: &str, effort: Effort, interrupted: &Interrup
         cells: effort.cells(experiment).unwrap().into_iter().filter(|cell| !cell.is_twin()).collect(),
         sources: Sources::default(),
         succeeds: None,
+        built: None,
         revision: None,
         machine: Default::default(),
         before: State::read(),

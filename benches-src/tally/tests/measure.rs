@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use support::{Fake, PLAN, fail, observation, succeed};
+use support::{Fake, PLAN, fail, observation, succeed, summed};
 
 #[test]
 fn measures_once_and_then_only_what_has_changed() {
@@ -106,18 +106,18 @@ fn what_chance_draws_is_drawn_anew_in_each_round_and_alike_for_all_cells() {
     assert_eq!(all.len(), 6, "{seeds:?}");
     assert!(!fake.print(&["table", "pair", "--form", "page"]).contains("all rounds had the same seed"));
     // What was measured before that says so.
-    let path = fake.path("data/local/chapter/pair.jsonl");
     let alike: String = record
         .lines()
         .map(|line| {
             let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line.as_object_mut().unwrap().remove("sum");
             if let Some(seed) = line.pointer_mut("/run/observation/parameters/seed") {
                 *seed = 1.into();
             }
             line.to_string() + "\n"
         })
         .collect();
-    std::fs::write(path, alike).unwrap();
+    fake.change_record(&alike);
     assert!(fake.print(&["table", "pair", "--form", "page"]).contains("all rounds had the same seed"));
 }
 
@@ -145,7 +145,7 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
         let said = fail(fake.measure(&["--again", "--effort", "test"]));
         assert!(said.contains("processes failed, so that these will be measured again"), "{said}");
         let record = fake.record().replace("\"effort\":\"test\"", "\"effort\":\"quick\"");
-        fake.write("data/local/chapter/pair.jsonl", &record);
+        fake.change_record(&record);
         let slow = fake.print(&["value", "slow[free]"]);
         assert!(slow.contains("failed") && slow.contains(reason), "{script}: {slow}");
         assert!(
@@ -323,8 +323,10 @@ fn a_folder_that_cannot_be_written_is_named() {
 fn records_that_cannot_be_read_are_boxed_put_aside_and_measured_again() {
     for (name, damage) in [
         ("truncated", (|text: &str| text[..text.len() - 30].to_owned()) as fn(&str) -> String),
-        ("corrupt", |text| text.replacen("\"run\"", "\"ruin\"", 1)),
-        ("older", |text| text.replacen("\"format\":2", "\"format\":0", 1)),
+        ("corrupt", |text| summed(&text.replacen("\"run\"", "\"ruin\"", 1))),
+        ("flipped", |text| text.replacen("\"elapsed_ns\":[2", "\"elapsed_ns\":[3", 1)),
+        ("older", |text| summed(&text.replacen("\"format\":3", "\"format\":0", 1))),
+        ("from the future", |text| summed(&text.replacen("\"format\":3", "\"format\":4", 1))),
         ("empty", |_| String::new()),
     ] {
         let fake = Fake::new();
@@ -437,8 +439,7 @@ fn hostile_text_in_a_record_stays_text() {
     let hostile = "<script>alert(1)</script> --> <!-- cmdrun touch pwned --> {{#include x}} | a\\nb";
     fake.program("slow", &format!("printf '%s\\n' '{hostile}' >&2; exit 1"));
     fail(fake.measure(&[]));
-    let record = fake.record().replacen("\"CPU\":\"", &format!("\"CPU\":\"{hostile}"), 1);
-    fake.write("data/local/chapter/pair.jsonl", &record);
+    fake.change_record(&fake.record().replacen("\"CPU\":\"", &format!("\"CPU\":\"{hostile}"), 1));
     for command in [
         &["table", "pair"][..],
         &["claim", "T1"],
@@ -477,20 +478,20 @@ fn export_takes_what_is_allowed_and_refuses_what_is_private() {
     for slug in ["", "Local", "local", "reference", "../x", "a--b"] {
         assert!(fail(fake.tally(&["export", slug])).contains("no name for a machine"), "{slug}");
     }
-    let with_secret = fake.record().replacen("\"known\":{", "\"known\":{\"host name\":\"arthur-dent\",", 1);
-    fake.write("data/local/chapter/pair.jsonl", &with_secret);
+    fake.change_record(&fake.record().replacen("\"known\":{", "\"known\":{\"host name\":\"arthur-dent\",", 1));
     succeed(fake.tally(&["export", "a-machine"]));
-    let exported = fake.read("data/machines/a-machine/chapter/pair.jsonl");
-    assert!(!exported.contains("arthur-dent"));
+    let exported = fake.unpacked("a-machine");
+    assert!(
+        !exported.contains("arthur-dent") && !fake.read("data/machines/a-machine/machine.toml").contains("arthur-dent")
+    );
     let shown = |machine: &str| fake.print(&["value", "slow[free]", "--machine", machine]);
     assert_eq!(shown("a-machine"), shown("local"));
 
-    let private = fake.record().replacen("no steady state", "/home/arthur-dent no steady state", 1);
-    fake.write("data/local/chapter/pair.jsonl", &private);
+    fake.change_record(&fake.record().replacen("no steady state", "/home/arthur-dent no steady state", 1));
     let mut export = fake.tally(&["export", "a-machine"]);
     export.env("HOME", "/home/arthur-dent");
     assert!(fail(export).contains("/home/arthur-dent"));
-    assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), exported, "what was there stays");
+    assert_eq!(fake.unpacked("a-machine"), exported, "what was there stays");
 }
 
 #[test]
@@ -498,7 +499,7 @@ fn an_export_is_of_one_machine_and_all_or_nothing() {
     let fake = Fake::with_plan(&support::plan_with_another("other"));
     succeed(fake.measure(&[]));
     let (pair, other) = (fake.record(), fake.read("data/local/chapter/other.jsonl"));
-    let of_another = |record: &str| record.replacen("\"kernel\":\"", "\"kernel\":\"0.", 1);
+    let of_another = |record: &str| summed(&record.replacen("\"kernel\":\"", "\"kernel\":\"0.", 1));
 
     fake.write("data/local/chapter/other.jsonl", &of_another(&other));
     let said = fail(fake.tally(&["export", "a-machine"]));
@@ -509,13 +510,14 @@ fn an_export_is_of_one_machine_and_all_or_nothing() {
     assert!(!fake.path("data/machines/a-machine").exists());
 
     fake.write("data/local/chapter/other.jsonl", &other);
-    fake.write("data/machines/a-machine/chapter/pair.jsonl", &of_another(&pair));
+    fake.contribute("a-machine", &of_another(&pair));
+    let before = fake.unpacked("a-machine");
     let said = fail(fake.tally(&["export", "a-machine"]));
     assert!(
-        said.contains("machines/a-machine/chapter/pair.jsonl is of another") && said.contains("use another name"),
+        said.contains("machines/a-machine/machine.toml is of another") && said.contains("use another name"),
         "{said}"
     );
-    assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), of_another(&pair));
+    assert_eq!(fake.unpacked("a-machine"), before);
 
     // Nothing takes its place where something cannot be written.
     std::fs::remove_dir_all(fake.path("data/machines/a-machine")).unwrap();
@@ -523,9 +525,9 @@ fn an_export_is_of_one_machine_and_all_or_nothing() {
     assert!(fail(fake.tally(&["export", "a-machine"])).contains("nothing was exported"));
     std::fs::remove_file(fake.path("data/machines/a-machine")).unwrap();
     succeed(fake.tally(&["export", "a-machine"]));
-    assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), pair, "no byte is changed by the way");
-    let files = std::fs::read_dir(fake.path("data/machines/a-machine/chapter")).unwrap();
-    assert_eq!(files.count(), 2);
+    assert_eq!(fake.unpacked("a-machine"), other + &pair, "no byte is changed by the way");
+    let files = std::fs::read_dir(fake.path("data/machines/a-machine/sessions")).unwrap();
+    assert_eq!(files.count(), 2, "a bundle and a digest");
 }
 
 #[test]
@@ -533,9 +535,9 @@ fn an_export_warns_of_what_is_stale_or_planned_no_more_and_is_of_one_format() {
     let fake = Fake::new();
     succeed(fake.measure(&[]));
     let record = fake.record();
-    let gone = record.replacen("\"experiment\":\"pair\"", "\"experiment\":\"gone\"", 1);
-    fake.write("data/machines/a-machine/chapter/gone.jsonl", &gone);
-    let older = record.replacen("\"format\":2", "\"format\":1", 1);
+    fake.contribute("a-machine", &record.replacen("\"experiment\":\"pair\"", "\"experiment\":\"gone\"", 1));
+    let without_sums = record.lines().map(|line| line.split_once(",\"sum\":").unwrap().0.to_owned() + "}\n");
+    let older = without_sums.collect::<String>().replacen("\"format\":3", "\"format\":2", 1);
     fake.write("data/local/chapter/pair.jsonl", &older);
     fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
     let output = fake.tally(&["export", "a-machine"]).output().unwrap();
@@ -543,11 +545,11 @@ fn an_export_warns_of_what_is_stale_or_planned_no_more_and_is_of_one_format() {
     assert!(output.status.success(), "{said}");
     for warning in [
         "local/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs; run: cargo tally measure pair",
-        "machines/a-machine/chapter/gone.jsonl is of no experiment of any plan any more",
+        "digest.zst: chapter/gone is of no experiment of any plan any more",
     ] {
         assert!(said.contains(warning), "{said}");
     }
-    assert_eq!(fake.read("data/machines/a-machine/chapter/pair.jsonl"), record, "samples in columns are format 2");
+    assert!(fake.unpacked("a-machine").ends_with(&record), "without sums it was format 2");
 }
 
 #[test]

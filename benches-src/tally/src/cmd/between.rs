@@ -100,21 +100,13 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
     let plans = Plans::load(project)?;
     let parts = Parts::of(&plans, &Published::load(project)?)?;
     let (mut derivation, mut verdicts) = (Derivation::default(), Verdicts::default());
-    for of_one in history(project)? {
-        let machine = of_one.first().map_or("", |once| once.machine());
-        let mut sessions = Vec::new();
-        for once in &of_one {
-            match once.load(project) {
-                Ok(record) => sessions.extend(record),
-                // What an older tally wrote, and this one would not.
-                Err(error) => say!("tally: left out: a former {}: {error:#}", once.place()),
-            }
-        }
+    for former in history(project)? {
+        let mut sessions = former.records(project);
         sessions.retain(|record| until.is_none_or(|until| record.header.before.time.as_str() <= until));
         let sessions = in_order(sessions);
         let experiment = sessions.last().map(|record| record.header.experiment.clone());
         let named = experiment.map_or(Vec::new(), |experiment| named_quantities(&plans, &experiment));
-        derivation.add(machine, &sessions, &named)?;
+        derivation.add(&former.machine, &sessions, &named)?;
         pairs(&sessions).for_each(|(earlier, later)| verdicts.add(&parts, earlier, later));
     }
     let known = derivation.end(State::read().time);

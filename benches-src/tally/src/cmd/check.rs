@@ -1,9 +1,11 @@
 //! `tally check`: plans, listings, pages and records agree.
 
+mod bundles;
 mod described;
 mod pages;
 mod plans;
 mod records;
+mod side_by_side;
 
 use std::path::PathBuf;
 
@@ -13,6 +15,7 @@ use clap::Args;
 use crate::book::claim::Claim as PlannedClaim;
 use crate::book::plan::Plan;
 use crate::book::published::Figure;
+use crate::cmd::check::side_by_side::side_by_side;
 use crate::cmd::claim::Claim;
 use crate::print::calculator::Calculator;
 use crate::print::formats;
@@ -25,6 +28,9 @@ pub struct Check {
     /// Hold plans against what the built programs in this folder say of themselves as well
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
+    /// Open every bundle of raw samples too, and see whether its digest is what it comes to
+    #[arg(long)]
+    bundles: bool,
 }
 
 impl Check {
@@ -51,6 +57,9 @@ impl Check {
         }
         let (records, aged) = records::check(view)?;
         wrong.extend(records);
+        if self.bundles {
+            wrong.extend(bundles::check(view)?);
+        }
         if wrong.is_empty() {
             let aged: String = aged.iter().map(|record| format!("  {record}\n")).collect();
             return Ok(format!("plans, listings, pages and records agree\n{aged}"));

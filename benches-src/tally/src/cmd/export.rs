@@ -1,25 +1,24 @@
-//! `tally export`: local results become a machine of the book. Only what is on the allow-list goes along, and nothing private.
+//! `tally export`: local results become a session of a machine of the book. Only what is on the allow-list goes along, and nothing private.
 
 use std::collections::BTreeSet;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
-use crate::record::machine::{Facts, State};
+use crate::record::contributed::{Contributed, add, facts};
+use crate::record::machine::Facts;
 use crate::record::private::{private_names, without_folders};
 use crate::record::sources::Current;
-use crate::record::{EARLIER, Effort, FORMAT, Record, aside, earlier_paths, keep_beside};
+use crate::record::{Effort, FORMAT, Header, Raw, RawRecord, earlier_paths};
 use crate::say;
 
-/// Copy local results to data/machines, without anything private
+/// Add local results to data/machines as a session, without anything private
 #[derive(Args)]
 pub struct Export {
     /// The machine's name: lower-case words with hyphens, such as amd-epyc-2cpu-vm
@@ -29,24 +28,22 @@ pub struct Export {
 /// A record that may be exported.
 struct Ready {
     from: PathBuf,
-    /// The place of the record that it is, or of which it is an earlier session.
-    to: PathBuf,
     is_earlier: bool,
-    record: Record,
+    record: RawRecord,
 }
 
 impl Export {
-    /// Exports every complete record.
+    /// Exports every complete record that is in no session yet.
     pub fn run(&self, project: &Project) -> Result<()> {
         check_machine(&self.slug)?;
-        let machine = Machine::Exported(self.slug.clone());
+        let folder = project.data(&Machine::Exported(self.slug.clone()));
         let plans = Plans::load(project)?;
         // All are read and checked before the first is written.
         let names = telling_names(project);
         let mut ready = Vec::new();
         let mut warnings = Vec::new();
         for (plan, experiment) in plans.experiments() {
-            let of_one = prepare(project, &machine, &names, plan, experiment)?;
+            let of_one = prepare(project, &names, plan, experiment)?;
             for one in of_one.iter().filter(|one| !one.is_earlier) {
                 warnings.extend(staleness(project, plan, experiment, one)?);
                 warnings.extend(deaths(one));
@@ -56,14 +53,15 @@ impl Export {
         if ready.is_empty() {
             bail!("there are no local records to export; run: cargo tally measure --effort full");
         }
-        let there = records_in(&project.data(&machine));
-        of_one_machine(&ready, &there)?;
-        write(&ready)?;
-        let is_planned = |path: &PathBuf| {
-            plans.experiments().any(|(plan, own)| *path == project.record(&machine, &plan.chapter, &own.name))
-        };
-        let left_over = there.iter().filter(|path| !is_planned(path));
-        warnings.extend(left_over.map(|path| format!("{} is of no experiment of any plan any more", path.display())));
+        of_one_machine(&ready, &folder)?;
+        let written = add(&folder, ready.into_iter().map(|one| one.record).collect())?;
+        for path in &written {
+            say!("tally: wrote {}", path.display());
+        }
+        if written.is_empty() {
+            say!("tally: every local record is in a session of {} already; nothing was exported", self.slug);
+        }
+        warnings.extend(left_over(&plans, &folder));
         for warning in warnings {
             say!("tally: warning: {warning}");
         }
@@ -72,30 +70,23 @@ impl Export {
 }
 
 /// A local record and the earlier sessions of the same, as they would be exported: in the format of today and without what is not on the
-/// allow-list. Earlier sessions come first, so that the record is never without them.
-fn prepare(
-    project: &Project,
-    machine: &Machine,
-    names: &[String],
-    plan: &Plan,
-    experiment: &Experiment,
-) -> Result<Vec<Ready>> {
-    let path = |machine: &Machine| project.record(machine, &plan.chapter, &experiment.name);
-    let own = path(&Machine::Local);
-    let Some(record) = Record::load(&own)? else { return Ok(Vec::new()) };
+/// allow-list.
+fn prepare(project: &Project, names: &[String], plan: &Plan, experiment: &Experiment) -> Result<Vec<Ready>> {
+    let own = project.local_record(&plan.chapter, &experiment.name);
+    let Some(record) = RawRecord::load(&own)? else { return Ok(Vec::new()) };
     ensure!(record.header.effort != Effort::Test, "{} is of a test run, whose figures are no results", own.display());
     let mut all = Vec::new();
     for from in earlier_paths(&own)? {
-        let earlier = Record::load(&from)?.filter(|own| own.header.is_another_session_of(&record.header));
+        let earlier = RawRecord::load(&from)?.filter(|own| own.header.is_another_session_of(&record.header));
         all.extend(earlier.map(|earlier| (from, true, earlier)));
     }
     all.push((own, false, record));
-    let ready = |(from, is_earlier, mut record): (PathBuf, bool, Record)| {
+    let ready = |(from, is_earlier, mut record): (PathBuf, bool, RawRecord)| {
         record.header.format = FORMAT;
         record.header.machine = record.header.machine.allow_listed();
         let refused = refuse_private(project, names, &record).and_then(|()| refuse_failures(&record, experiment));
         refused.with_context(|| format!("{} is not exported", from.display()))?;
-        Ok(Ready { from, to: path(machine), is_earlier, record })
+        Ok(Ready { from, is_earlier, record })
     };
     all.into_iter().map(ready).collect()
 }
@@ -113,14 +104,21 @@ fn deaths(ready: &Ready) -> Option<String> {
     Some(format!("{}: {}", ready.from.display(), ready.record.lost(&all)?.words()))
 }
 
-/// The records that lie in a machine's folder.
-fn records_in(folder: &Path) -> Vec<PathBuf> {
-    let files = WalkDir::new(folder).sort_by_file_name().into_iter().flatten().map(walkdir::DirEntry::into_path);
-    files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")).collect()
+/// What a machine's folder has that is of no experiment of any plan.
+fn left_over(plans: &Plans, folder: &Path) -> Vec<String> {
+    let there = Contributed::open(folder);
+    let is_planned = |header: &Header| {
+        plans.experiments().any(|(plan, own)| plan.chapter == header.chapter && own.name == header.experiment)
+    };
+    let left_over = there.records().filter(|(.., header)| !is_planned(header)).map(|(session, _, header)| {
+        let (path, chapter, experiment) = (session.path.display(), &header.chapter, &header.experiment);
+        format!("{path}: {chapter}/{experiment} is of no experiment of any plan any more")
+    });
+    left_over.collect()
 }
 
 /// What stands under one name is of one machine: the records themselves, and those that lie there already.
-fn of_one_machine(ready: &[Ready], there: &[PathBuf]) -> Result<()> {
+fn of_one_machine(ready: &[Ready], folder: &Path) -> Result<()> {
     let Some(first) = ready.first() else { return Ok(()) };
     let agrees = |path: &Path, machine: &Facts, cure: &str| {
         let facts = first.record.header.machine.differences(machine);
@@ -131,55 +129,9 @@ fn of_one_machine(ready: &[Ready], there: &[PathBuf]) -> Result<()> {
     for one in ready {
         agrees(&one.from, &one.record.header.machine, "measure again what is of the machine as it was before")?;
     }
-    for path in there {
-        if let Some(header) = Record::load_header(path)? {
-            agrees(
-                path,
-                &header.machine,
-                "use another name, or remove that folder if it is this machine as it was before",
-            )?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes all beside their places before the first takes its own, so that a full disk leaves what was there.
-fn write(ready: &[Ready]) -> Result<()> {
-    let written: Vec<NamedTempFile> = ready.iter().map(beside).collect::<Result<_>>()?;
-    for (file, one) in written.into_iter().zip(ready) {
-        let begun = |path: &PathBuf| Ok(Record::load_header(path)?.map(|header| header.before));
-        let there = [one.to.clone()].into_iter().chain(earlier_paths(&one.to)?);
-        let there: Vec<Option<State>> = there.map(|path| begun(&path)).collect::<Result<_>>()?;
-        let is_there = there.contains(&Some(one.record.header.before.clone()));
-        let to = match one.is_earlier {
-            true if is_there => continue,
-            true => aside(&one.to, EARLIER),
-            false => {
-                let replaced = Record::load_header(&one.to)?;
-                if replaced.is_some_and(|replaced| one.record.header.is_another_session_of(&replaced)) {
-                    keep_beside(&one.to, EARLIER)?;
-                }
-                one.to.clone()
-            }
-        };
-        file.persist(&to).with_context(|| format!("cannot write {}", to.display()))?;
-        say!("tally: wrote {}", to.display());
-    }
-    Ok(())
-}
-
-/// A record in a file that is removed again if it is not given a place.
-fn beside(one: &Ready) -> Result<NamedTempFile> {
-    let folder = one.to.parent().context("a record lies in a folder")?;
-    let write = || -> Result<NamedTempFile> {
-        fs::create_dir_all(folder)?;
-        let readable = Permissions::from_mode(0o644);
-        let mut file = tempfile::Builder::new().permissions(readable).tempfile_in(folder)?;
-        one.record.write(&mut file)?;
-        file.as_file().sync_all()?;
-        Ok(file)
-    };
-    write().with_context(|| format!("cannot write {}; nothing was exported", one.to.display()))
+    let cure = "use another name, or remove that folder if it is this machine as it was before";
+    let known = facts(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+    known.map_or(Ok(()), |known| agrees(&folder.join("machine.toml"), &known, cure))
 }
 
 /// Whether a sign belongs to the word that stands beside it.
@@ -196,7 +148,7 @@ fn contains_word(text: &str, word: &str) -> bool {
 }
 
 /// A record of failures alone is worth nothing to anybody else, and of a cell there are none.
-fn refuse_failures(record: &Record, experiment: &Experiment) -> Result<()> {
+fn refuse_failures(record: &RawRecord, experiment: &Experiment) -> Result<()> {
     let observed = record.observed();
     for (index, cell) in record.header.cells.iter().enumerate() {
         let lost = record.lost(&[index]).filter(|_| !observed.contains(&index));
@@ -207,17 +159,17 @@ fn refuse_failures(record: &Record, experiment: &Experiment) -> Result<()> {
 
 /// What others wrote that came into a record: what failed programs said, why something is missing, and what is known of the machine. All else
 /// is this book's own words and numbers, whatever a host or a user is called.
-fn of_others(record: &Record) -> Vec<&str> {
+fn of_others(record: &RawRecord) -> Vec<&str> {
     let facts = &record.header.machine;
     let said = record.runs.iter().filter_map(|run| run.failure.as_ref());
     let said = said.flat_map(|failure| [&failure.exit].into_iter().chain(&failure.last_lines));
     let observed = record.runs.iter().filter_map(|run| run.observation.as_ref());
-    let missing = observed.flat_map(|seen| seen.unavailable.values().chain(&seen.doubts));
+    let missing = observed.flat_map(|Raw(seen)| seen.unavailable.values().chain(&seen.doubts));
     let facts = facts.known.values().chain(facts.unavailable.values());
     said.chain(missing).chain(facts).chain(&record.header.revision).map(String::as_str).collect()
 }
 
-fn refuse_private(project: &Project, names: &[String], record: &Record) -> Result<()> {
+fn refuse_private(project: &Project, names: &[String], record: &RawRecord) -> Result<()> {
     for text in of_others(record) {
         let without = without_folders(text, project.root());
         ensure!(without == text, "it names a folder of this machine in {text:?}; measure again");

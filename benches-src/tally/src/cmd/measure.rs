@@ -20,7 +20,7 @@ use crate::measure::interrupted::Interrupted;
 use crate::measure::programs::{self, LinkOrders};
 use crate::measure::session::{PROGRAMS_PATH, Session};
 use crate::print::render::Form;
-use crate::project::{Machine, Project};
+use crate::project::Project;
 use crate::record::machine::{Facts, State};
 use crate::record::sources::{Current, Freshness, Sources};
 use crate::record::{Effort, FORMAT, Header, Placed, Record, put_aside};
@@ -169,7 +169,7 @@ impl Measure {
         current: &Current,
         machine: &Facts,
     ) -> Result<bool> {
-        let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
+        let path = project.local_record(&plan.chapter, &experiment.name);
         let Ok(Some(record)) = Record::load(&path) else { return Ok(true) };
         if self.keeps_result(&record.header) {
             return Ok(false);
@@ -199,7 +199,7 @@ impl Measure {
     /// Says which results a test run leaves alone.
     fn say_what_is_kept(&self, project: &Project, plans: &Plans) -> Result<()> {
         for (plan, experiment) in plans.experiments() {
-            let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
+            let path = project.local_record(&plan.chapter, &experiment.name);
             if self.is_asked_for(experiment)
                 && let Ok(Some(header)) = Record::load_header(&path)
                 && self.keeps_result(&header)
@@ -222,7 +222,7 @@ impl Measure {
         interrupted: &Interrupted,
     ) -> Result<Option<String>> {
         let Wanted { plan, experiment, sources } = wanted;
-        let path = project.record(&Machine::Local, &plan.chapter, &experiment.name);
+        let path = project.local_record(&plan.chapter, &experiment.name);
         put_aside_if_unreadable(&path)?;
         let header = Header {
             format: FORMAT,
@@ -231,6 +231,7 @@ impl Measure {
             effort: self.effort,
             seed: rand::rng().random_range(0..1 << 48),
             cells: self.effort.cells(experiment)?,
+            built: Some(programs::built(&build.programs, &sources)?),
             sources,
             succeeds: None,
             revision: build.revision.clone(),

@@ -98,6 +98,7 @@ impl Succeed {
                 effort: Effort::Quick,
                 seed: rand::rng().random_range(0..1 << 48),
                 cells,
+                built: Some(programs::built(&programs, &current.sources)?),
                 sources: current.sources,
                 succeeds: Some(then.sources),
                 revision: revision.clone(),

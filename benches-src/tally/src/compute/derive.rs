@@ -150,7 +150,7 @@ fn measures(record: &Record) -> Vec<(&Cell, BTreeSet<String>)> {
     for run in &record.runs {
         let Some(seen) = &run.observation else { continue };
         let (_, own) = &mut measures[run.cell];
-        match seen.samples.is_empty() {
+        match seen.timed.is_none() {
             false => drop(own.insert(ELAPSED.to_owned())),
             // What the harness says of its own clock is no result.
             true => own.extend(seen.measures.keys().filter(|name| !name.starts_with("clock_")).cloned()),

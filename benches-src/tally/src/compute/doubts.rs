@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use observation::Window;
-
 use super::between::Kind;
 use crate::book::expression::{Expression, Operator, Selector};
 use crate::measure::core_to_core::APART_NS;
+use crate::record::seen::{STOPPED_MS, stands_out};
 use crate::record::{Record, Run};
 use crate::statistics;
 
@@ -95,7 +94,11 @@ impl Record {
         }
         let stopped = |run: &&Run| {
             let whole = run.took_ms.is_some_and(|ms| stands_out(ms as f64, &took[&run.cell], STOPPED_MS));
-            whole || run.observation.as_ref().is_some_and(|seen| a_sample_stands_out(&seen.samples))
+            whole
+                || run
+                    .observation
+                    .as_ref()
+                    .is_some_and(|seen| seen.timed.as_ref().is_some_and(|timed| timed.one_stands_out))
         };
         let stopped = self.runs.iter().filter(stopped).count();
         (stopped > 0).then(|| {
@@ -132,21 +135,4 @@ impl Record {
             )
         })
     }
-}
-
-/// A pause that nothing in this book makes by itself.
-const STOPPED_MS: f64 = 2500.0;
-
-/// Whether one value lies above others by so much, and by three times as much as separates their quarters.
-fn stands_out(value: f64, all: &[f64], by: f64) -> bool {
-    let mut sorted = all.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let at = |share: usize| sorted[(share * sorted.len() / 4).min(sorted.len() - 1)];
-    sorted.len() > 2 && value > at(2) + by + 3.0 * (at(3) - at(1))
-}
-
-/// Whether a sample took seconds longer than its operations did in the others.
-fn a_sample_stands_out(samples: &[Window]) -> bool {
-    let each: Vec<f64> = samples.iter().map(|s| s.elapsed_ns as f64 / s.operations as f64).collect();
-    samples.iter().zip(&each).any(|(sample, own)| stands_out(*own, &each, STOPPED_MS * 1e6 / sample.operations as f64))
 }

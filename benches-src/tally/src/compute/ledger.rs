@@ -4,13 +4,14 @@
 //! `resident_bytes` in an expression is then its slope per unit held, `resident_bytes_at_0` what the line says of none held,
 //! and `resident_bytes_residual` how far a point lies from the line at most, as a share of the ledger's range.
 
-use observation::{Measure, Observation};
+use observation::Measure;
 
 use crate::book::reading::{HELD, Part, part};
+use crate::record::seen::Seen;
 use crate::statistics;
 
 /// Whether a measure of this observation was read at several counts.
-pub fn is_ledger(seen: &Observation, measure: &str) -> bool {
+pub fn is_ledger(seen: &Seen, measure: &str) -> bool {
     let values = |name: &str| seen.measures.get(name).map(|measure| measure.values.len());
     measure != HELD && values(HELD).is_some_and(|counts| counts > 1 && values(measure) == Some(counts))
 }
@@ -19,7 +20,7 @@ pub fn is_ledger(seen: &Observation, measure: &str) -> bool {
 const FEWEST_COUNTS: usize = 8;
 
 /// Why a measure has no value although it was read: with too few counts there is no slope, and what one count says is of the whole process.
-pub fn too_short(seen: &Observation, measure: &str) -> Option<String> {
+pub fn too_short(seen: &Seen, measure: &str) -> Option<String> {
     let (base, _) = part(measure);
     let counts = seen.measures.get(HELD)?.values.len();
     let is_short = counts < FEWEST_COUNTS && base != HELD && seen.measures.get(base)?.values.len() == counts;
@@ -27,7 +28,7 @@ pub fn too_short(seen: &Observation, measure: &str) -> Option<String> {
 }
 
 /// What a measure asks of a named result: of a ledger its part, of any other the median of its values. Nothing of a ledger that is too short.
-pub fn value(seen: &Observation, named: &Measure, measure: &str) -> Option<f64> {
+pub fn value(seen: &Seen, named: &Measure, measure: &str) -> Option<f64> {
     let (base, part) = part(measure);
     if too_short(seen, base).is_some() {
         return None;
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
     use crate::book::reading::asking;
 
-    fn seen() -> Observation {
+    fn seen() -> Seen {
         let counts = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0].map(|hundreds| 100.0 * hundreds);
         let measure = |unit: &str, values: &[f64]| Measure { unit: unit.to_owned(), values: values.to_vec() };
         let measures = [
@@ -57,7 +58,7 @@ mod tests {
             ("future_bytes", measure("B", &[48.0])),
         ];
         let measures = measures.map(|(name, measure)| (name.to_owned(), measure));
-        Observation { measures: measures.into(), ..Observation::default() }
+        Seen { measures: measures.into(), ..Seen::default() }
     }
 
     fn ask(measure: &str) -> Option<f64> {

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::{Result, bail, ensure};
-use observation::Observation;
 
 use super::between::Kind;
 use super::series::{nanoseconds_per_operation, per_round};
@@ -18,6 +17,7 @@ use crate::book::published::Published;
 use crate::book::reading;
 use crate::book::unit::{Unit, unit_of};
 use crate::compute::ledger;
+use crate::record::seen::Seen;
 use crate::record::{Effort, Lost, Record, Run};
 use crate::statistics::{self, Estimate};
 
@@ -299,8 +299,8 @@ fn may_be_either_side_of_0(divisor: &Series) -> bool {
     statistics::estimate(values).and_then(|own| own.interval).is_some_and(|(low, high)| low < 0.0 && high > 0.0)
 }
 
-fn is_empty(seen: &Observation) -> bool {
-    seen.samples.is_empty() && seen.measures.is_empty()
+fn is_empty(seen: &Seen) -> bool {
+    seen.timed.is_none() && seen.measures.is_empty()
 }
 
 /// What an A/A pair compares.

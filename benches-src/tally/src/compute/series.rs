@@ -1,6 +1,8 @@
 //! One value for each round: what a measure of one process comes to.
 
-use observation::{Histogram, Observation, Window};
+use std::collections::BTreeMap;
+
+use observation::Histogram;
 
 use super::ledger;
 use super::quantity::{Missing, Series, Values};
@@ -8,17 +10,17 @@ use crate::book::count::Count;
 use crate::book::measure::{ELAPSED, QUANTILE, Scope, counter_named};
 use crate::book::reading;
 use crate::book::unit::Unit;
+use crate::record::seen::Seen;
 use crate::statistics;
 
 /// The median of one process's samples.
-pub fn nanoseconds_per_operation(seen: &Observation) -> Option<f64> {
-    let each: Vec<f64> = seen.samples.iter().map(|s| s.elapsed_ns as f64 / s.operations as f64).collect();
-    statistics::median(&each)
+pub fn nanoseconds_per_operation(seen: &Seen) -> Option<f64> {
+    seen.timed.as_ref().map(|timed| timed.ns_per_operation)
 }
 
 /// One measure of one cell in each of the rounds.
 pub(super) fn per_round<'a>(
-    seen: impl Iterator<Item = &'a Observation> + Clone,
+    seen: impl Iterator<Item = &'a Seen> + Clone,
     measure: &str,
     bias: f64,
 ) -> Result<Series, Missing> {
@@ -73,7 +75,7 @@ fn is_system_wide(counter: &str) -> bool {
 }
 
 /// A named result. A kind that was not seen while all kinds were counted is an exact 0.
-fn named_result(seen: &Observation, measure: &str) -> Option<f64> {
+fn named_result(seen: &Seen, measure: &str) -> Option<f64> {
     let counted_none = || {
         let count = Count::named(measure)?;
         seen.measures.contains_key(count.all()).then_some(0.0)
@@ -107,34 +109,27 @@ pub(super) fn quantile(laps: Option<&Histogram>, share: f64) -> Result<Option<f6
 
 /// CPU time of the median sample, as the time that stands beside it is, in user or in kernel mode. Its split is that of all samples together,
 /// since in a single one it may be estimated from a few ticks of the clock.
-pub(super) fn cpu_time(seen: &Observation, mode: &str) -> Option<f64> {
-    let of = |window: &Window, mode: &str| window.counters.get(mode).copied();
-    let both = |window: &Window| Some(of(window, "user_ns")? + of(window, "system_ns")?);
-    let per_operation: Option<Vec<f64>> =
-        seen.samples.iter().map(|sample| Some(both(sample)? as f64 / sample.operations as f64)).collect();
-    let all: u64 = seen.samples.iter().filter_map(both).sum();
-    let in_mode: u64 = seen.samples.iter().filter_map(|sample| of(sample, mode)).sum();
-    Some(statistics::median(&per_operation?)? * in_mode as f64 / all.max(1) as f64)
+pub(super) fn cpu_time(seen: &Seen, mode: &str) -> Option<f64> {
+    let timed = seen.timed.as_ref()?;
+    let all = timed.counters.get("user_ns")? + timed.counters.get("system_ns")?;
+    let in_mode = *timed.counters.get(mode)?;
+    Some(timed.cpu_ns_per_operation? * in_mode as f64 / all.max(1) as f64)
 }
 
-/// A counter over all samples of one process. What a system-wide counter does anyway, by the idle window, is taken off.
-pub(super) fn per_operation(seen: &Observation, counter: &str) -> Option<f64> {
-    let whole_run = || seen.whole_run.iter().filter(|run| run.counters.contains_key(counter));
-    let windows: Vec<&Window> = match seen.samples.first() {
-        Some(sample) if sample.counters.contains_key(counter) => seen.samples.iter().collect(),
-        _ => whole_run().collect(),
-    };
-    let operations: u64 = windows.iter().map(|window| window.operations).sum();
-    let moved: u64 = windows.iter().map(|window| window.counters.get(counter).copied().unwrap_or(0)).sum();
+/// A counter over all samples of one process, or over its whole run. What a system-wide counter does anyway, by the idle window, is taken off.
+pub(super) fn per_operation(seen: &Seen, counter: &str) -> Option<f64> {
+    let timed = seen.timed.as_ref().map(|timed| (timed.operations, timed.elapsed_ns, &timed.counters));
+    let whole_run = seen.whole_run.as_ref().map(|run| (run.operations, run.elapsed_ns, &run.counters));
+    let has_it = |(.., counters): &(u64, u64, &BTreeMap<String, u64>)| counters.contains_key(counter);
+    let (operations, elapsed_ns, counters) = timed.filter(has_it).or(whole_run.filter(has_it))?;
     if operations == 0 {
         return None;
     }
-    let mut moved = moved as f64;
+    let mut moved = counters[counter] as f64;
     if is_system_wide(counter) {
-        let elapsed: u64 = windows.iter().map(|window| window.elapsed_ns).sum();
         let idle = seen.idle_window.as_ref()?;
         let rate = *idle.counters.get(counter)? as f64 / idle.elapsed_ns as f64;
-        moved = (moved - rate * elapsed as f64).max(0.0);
+        moved = (moved - rate * elapsed_ns as f64).max(0.0);
     }
     Some(moved / operations as f64)
 }

@@ -23,6 +23,11 @@ impl Sessions {
         Self { shown, others, between }
     }
 
+    /// How many processes all of them had, by which they take their room.
+    pub fn processes(&self) -> usize {
+        self.shown.runs.len() + self.others.iter().map(|other| other.runs.len()).sum::<usize>()
+    }
+
     /// A number of the session that is shown, with the interval that holds between sessions. The outer error is a mistake in the expression.
     pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
         self.between.of(&self.shown, expression, &self.others)

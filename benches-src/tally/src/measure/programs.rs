@@ -20,8 +20,17 @@ use super::bound::{bound, own_executable};
 use super::counted;
 use crate::book::experiment::Experiment;
 use crate::project::Project;
-use crate::record::sources::hash_file;
+use crate::record::sources::{Sources, hash_file};
 use crate::say;
+
+/// The program files that an experiment runs, each with its hash: those of its cells, and those that they start. What ran is known by these, whatever
+/// became of the sources.
+pub fn built(programs: &Path, sources: &Sources) -> Result<BTreeMap<String, String>> {
+    let listings = sources.own.keys().filter_map(|file| file.split_once("/src/bin/")?.1.strip_suffix(".rs"));
+    // A module of a program has no file of its own, and what is not there cannot be started, which is said then.
+    let files = listings.map(|name| (name, programs.join(name))).filter(|(_, file)| file.is_file());
+    files.map(|(name, file)| Ok((name.to_owned(), hash_file(&file)?))).collect()
+}
 
 /// Builds all programs, and links to what they are now from a folder of their own; where that is. Who builds beside a session has cargo put
 /// another file in a program's place, and what is measured must not change with it.

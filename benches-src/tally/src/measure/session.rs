@@ -30,7 +30,7 @@ use crate::measure::programs::LinkOrders;
 use crate::project::Project;
 use crate::record::machine::State;
 use crate::record::private::without_folders;
-use crate::record::{Effort, End, Failure, Header, Placed, Record, Run, Writer, put_aside};
+use crate::record::{Effort, End, Failure, Header, Placed, Raw, RawRun, Record, Writer, put_aside};
 use crate::say;
 
 /// One experiment about to be run.
@@ -179,11 +179,11 @@ impl Session<'_> {
             {
                 (self.progress)(complete * per_round + position, wanted * per_round);
                 let run = self.measure(&record.header, round, cell, environment_bytes)?;
-                let run = Run { resumed: resumed.take(), ..run };
+                let run = RawRun { resumed: resumed.take(), ..run };
                 // A process that was interrupted with us says nothing about its program.
                 self.interrupted.check(&self.path)?;
                 writer.run(&run)?;
-                record.runs.push(run);
+                record.runs.push(run.into());
             }
         }
     }
@@ -209,7 +209,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn measure(&self, header: &Header, round: u32, index: usize, environment_bytes: usize) -> Result<Run> {
+    fn measure(&self, header: &Header, round: u32, index: usize, environment_bytes: usize) -> Result<RawRun> {
         let cell = &header.cells[index];
         let link_order = self.link_orders.as_ref().map(|_| link_order(round, cell.is_twin()));
         let program = self.program(cell, link_order);
@@ -225,10 +225,10 @@ impl Session<'_> {
         };
         let took_ms = Some(started.elapsed().as_millis() as u64);
         let (observation, failure) = match outcome {
-            Ok(observation) => (Some(observation), None),
+            Ok(observation) => (Some(Raw(observation)), None),
             Err(failure) => (None, Some(failure)),
         };
-        Ok(Run {
+        Ok(RawRun {
             round,
             cell: index,
             environment_bytes,

@@ -20,17 +20,34 @@ use crate::statistics::Estimate;
 /// Writes a file below `book/src/generated`, and only if it differs, so that `mdbook serve` is not set off by itself.
 /// Returns the path from a page.
 pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
-    view.written.borrow_mut().push(name.to_owned());
+    let way = written_before(view, name);
     let path = view.project.generated().join(name);
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
-        return Ok(view.way_to(&format!("generated/{name}")));
+        return Ok(way);
     }
     let put = |path: &Path| {
         fs::create_dir_all(path.parent().expect("a file lies in a folder"))?;
         fs::write(path, text)
     };
     put(&path).with_context(|| format!("cannot write {}; is it writable, and is the disk full?", path.display()))?;
-    Ok(view.way_to(&format!("generated/{name}")))
+    Ok(way)
+}
+
+/// The path from a page of what is there for download, which the page now stands on.
+fn written_before(view: &View, name: &str) -> String {
+    view.written.borrow_mut().push(name.to_owned());
+    view.way_to(&format!("generated/{name}"))
+}
+
+/// Writes the record's lines with all raw samples, and returns the path from a page. A bundle is unpacked for it once in a process, and not at all where the
+/// lines lie there already.
+fn raw(view: &View, plan: &Plan, experiment: &Experiment, name: &str) -> Result<String> {
+    let written =
+        view.with_found(plan, experiment, |found| match found.is_copied_to(&view.project.generated().join(name)) {
+            true => Ok(written_before(view, name)),
+            false => write(view, name, &found.lines()?),
+        })?;
+    written.context("a record that was printed is there")
 }
 
 /// Removes what is there for download of machines that are not shown now: mdBook would publish it with the rest.
@@ -71,10 +88,12 @@ impl SmallPrint<'_> {
             let folder = format!("{}/{}", view.machine.slug(), plan.chapter);
             // A table and a figure of one experiment show different numbers of it.
             let csv = write(view, &format!("{folder}/{}.csv", self.figure), self.csv)?;
-            let raw = fs::read_to_string(view.project.record(&view.machine, &plan.chapter, &experiment.name))?;
-            let raw = write(view, &format!("{folder}/{}.jsonl", experiment.name), &raw)?;
             parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
-            parts.push(format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))));
+            parts.push(match raw(view, plan, experiment, &format!("{folder}/{}.jsonl", experiment.name)) {
+                Ok(raw) => format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))),
+                // Its numbers stand all the same: they are from the digest.
+                Err(error) => format!("raw record {}", render::boxed_word(&view.unreadable(&error))),
+            });
             cite = self.cite(view, plan, record);
         }
         parts.extend(self.more.iter().map(|(word, path)| format!("<a href=\"{path}\" download>{}</a>", html(word))));

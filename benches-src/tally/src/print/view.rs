@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
-use std::fs;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -23,7 +22,8 @@ use crate::print::takeaways::Front;
 use crate::project::{Machine, Project};
 use crate::record::machine::Facts;
 use crate::record::sources::{Current, Freshness};
-use crate::record::{Header, Record, earlier};
+use crate::record::store::{Found, Store};
+use crate::record::{Header, Record};
 
 /// Everything that a printing verb needs. Clones share what they have read.
 #[derive(Clone)]
@@ -55,6 +55,8 @@ pub struct View {
 
 /// What was read once and is looked at again.
 struct Read {
+    /// By a machine's word.
+    stores: RefCell<HashMap<String, Rc<Store>>>,
     records: RefCell<Records>,
     /// What lies here now, by experiment.
     current: RefCell<HashMap<String, Rc<Current>>>,
@@ -67,15 +69,15 @@ struct Records {
     /// The machine whose records are kept.
     home: Machine,
     kept: HashMap<Key, Rc<Kept>>,
-    /// Of other machines, each with the length of its file, in the order in which they were looked at.
-    others: VecDeque<(Key, u64, Rc<Kept>)>,
+    /// Of other machines, in the order in which they were looked at.
+    others: VecDeque<(Key, Rc<Kept>)>,
 }
 
 /// A machine's word and an experiment.
 type Key = (String, String);
 
-/// So much is kept of the files of other machines: there may be hundreds of them, and a record takes some eight times its file's room.
-const MOST_OF_OTHERS_BYTES: u64 = 12 << 20;
+/// So many processes of other machines are kept: there may be hundreds of machines, and a process takes some 3 KB.
+const MOST_OF_OTHERS: usize = 30_000;
 
 impl Records {
     fn get(&mut self, key: &Key) -> Option<Rc<Kept>> {
@@ -84,18 +86,20 @@ impl Records {
         }
         let at = self.others.iter().position(|(own, ..)| own == key)?;
         let found = self.others.remove(at)?;
-        let kept = found.2.clone();
+        let kept = found.1.clone();
         self.others.push_back(found);
         Some(kept)
     }
 
-    fn put(&mut self, machine: &Machine, key: Key, bytes: u64, kept: Rc<Kept>) {
+    fn put(&mut self, machine: &Machine, key: Key, kept: Rc<Kept>) {
         if *machine == self.home {
             self.kept.insert(key, kept);
             return;
         }
-        self.others.push_back((key, bytes, kept));
-        while self.others.iter().map(|(_, bytes, _)| bytes).sum::<u64>() > MOST_OF_OTHERS_BYTES && self.others.len() > 1
+        self.others.push_back((key, kept));
+        let processes = |kept: &Kept| kept.as_ref().map_or(0, |(sessions, _)| sessions.processes());
+        while self.others.iter().map(|(_, kept)| processes(kept)).sum::<usize>() > MOST_OF_OTHERS
+            && self.others.len() > 1
         {
             self.others.pop_front();
         }
@@ -113,7 +117,8 @@ impl View {
         let between = Rc::new(Between::load(&project)?);
         let places = Rc::new(Places::load(&project)?);
         let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
-        let read = Read { records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
+        let stores = RefCell::default();
+        let read = Read { stores, records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
         Ok(Self {
             project,
             plans,
@@ -190,10 +195,8 @@ impl View {
         if let Some(known) = self.read.records.borrow_mut().get(&key) {
             return Ok(known);
         }
-        let path = self.project.record(machine, &plan.chapter, &experiment.name);
-        let bytes = fs::metadata(path).map_or(0, |file| file.len());
         let kept = Rc::new(self.load(machine, plan, experiment)?);
-        self.read.records.borrow_mut().put(machine, key, bytes, kept.clone());
+        self.read.records.borrow_mut().put(machine, key, kept.clone());
         Ok(kept)
     }
 
@@ -205,10 +208,30 @@ impl View {
         plan: &Plan,
         experiment: &Experiment,
     ) -> Result<Option<(Header, Freshness)>> {
-        let path = self.project.record(machine, &plan.chapter, &experiment.name);
-        let Ok(Some(header)) = Record::load_header(&path) else { return Ok(None) };
-        let freshness = self.freshness(machine, plan, experiment, &header)?;
-        Ok(Some((header, freshness)))
+        let current = self.current(plan, experiment)?;
+        let store = self.store(machine);
+        let Ok(Some(found)) = store.find(&plan.chapter, &experiment.name, &current) else { return Ok(None) };
+        let freshness = self.freshness(machine, &current, &found.header);
+        Ok(Some((found.header, freshness)))
+    }
+
+    /// A machine's records, opened once.
+    pub fn store(&self, machine: &Machine) -> Rc<Store> {
+        let mut stores = self.read.stores.borrow_mut();
+        let open = || Rc::new(Store::open(&self.project, machine));
+        stores.entry(machine.slug().to_owned()).or_insert_with(open).clone()
+    }
+
+    /// Does something with the record of an experiment on the machine that is shown, as it is kept; nothing where there is none.
+    pub fn with_found<T>(
+        &self,
+        plan: &Plan,
+        experiment: &Experiment,
+        look: impl FnOnce(&Found) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let current = self.current(plan, experiment)?;
+        let store = self.store(&self.machine);
+        store.find(&plan.chapter, &experiment.name, &current)?.map(|found| look(&found)).transpose()
     }
 
     /// The machine that stands beside local numbers: the reference machine, unless it is the one that is shown.
@@ -237,26 +260,72 @@ impl View {
     }
 
     fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
-        Ok(match load(&self.project, machine, plan, experiment)? {
-            Ok(record) => {
-                let freshness = self.freshness(machine, plan, experiment, &record.header)?;
-                let path = self.project.record(machine, &plan.chapter, &experiment.name);
-                let others = earlier(&path, &record.header)?;
+        let current = self.current(plan, experiment)?;
+        let store = self.store(machine);
+        let read = || -> Result<Option<(Record, Vec<Record>)>> {
+            let Some(found) = store.find(&plan.chapter, &experiment.name, &current)? else { return Ok(None) };
+            let Some(record) = found.load()? else { return Ok(None) };
+            Ok(Some((record, found.others()?)))
+        };
+        Ok(match read() {
+            Ok(Some((record, others))) => {
+                let freshness = self.freshness(machine, &current, &record.header);
                 Ok((Sessions::new(record, others, self.between.clone()), freshness))
             }
-            Err(missing) => Err(missing),
+            Ok(None) => Err(self.not_measured(machine, plan, experiment)?),
+            Err(error) => {
+                let Missing { word, reason } = self.unreadable(&error);
+                let cure = format!(". Run: {}", experiment.command());
+                Err(Missing::new(word, reason + if *machine == Machine::Local { &cure } else { "" }))
+            }
         })
     }
 
-    fn freshness(&self, machine: &Machine, plan: &Plan, experiment: &Experiment, header: &Header) -> Result<Freshness> {
-        let freshness = header.sources.freshness(&*self.current(plan, experiment)?);
+    /// Why something is not printed that cannot be read. The path within the checkout is enough for a page; where the checkout lies is nobody's business.
+    pub fn unreadable(&self, error: &anyhow::Error) -> Missing {
+        let root = format!("{}/", self.project.root().display());
+        Missing::new("unreadable", format!("{error:#}").replace(&root, ""))
+    }
+
+    /// Why there is no record, and how to come by one.
+    fn not_measured(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Missing> {
+        let measure = experiment.command();
+        let reason = match machine {
+            Machine::Local if experiment.is_full_only() => {
+                return Ok(Missing::new("full only", format!("run: {measure}")));
+            }
+            Machine::Local if experiment.push => {
+                format!(
+                    "because it pushes this machine to a limit, which a build does only when asked to; run: {measure}"
+                )
+            }
+            Machine::Local => format!("run: {measure}"),
+            Machine::Exported(slug) => {
+                format!("machine {slug} has no record of {}{}", experiment.name, self.elsewhere(plan, experiment)?)
+            }
+        };
+        Ok(Missing::new("not measured", reason))
+    }
+
+    /// Which machines do have a record that the shown one lacks, and how to see it: no number of theirs stands in its place.
+    fn elsewhere(&self, plan: &Plan, experiment: &Experiment) -> Result<String> {
+        let machines = self.project.machines()?.into_iter();
+        let has = |slug: &String| self.store(&Machine::Exported(slug.clone())).has(&plan.chapter, &experiment.name);
+        Ok(match machines.into_iter().find(has) {
+            None => format!("; to measure it on yours: {}", experiment.command()),
+            Some(first) => format!("; {first} has one, which show = \"{first}\" in book.toml puts on the pages"),
+        })
+    }
+
+    fn freshness(&self, machine: &Machine, current: &Current, header: &Header) -> Freshness {
+        let freshness = header.sources.freshness(current);
         if *machine == Machine::Local && freshness == Freshness::Fresh {
             let differences = header.machine.differences(self.read.identity.get_or_init(Facts::read_identity));
             if !differences.is_empty() {
-                return Ok(Freshness::Older(differences.into_iter().map(str::to_owned).collect()));
+                return Freshness::Older(differences.into_iter().map(str::to_owned).collect());
             }
         }
-        Ok(freshness)
+        freshness
     }
 
     fn current(&self, plan: &Plan, experiment: &Experiment) -> Result<Rc<Current>> {
@@ -267,52 +336,4 @@ impl View {
         self.read.current.borrow_mut().insert(experiment.name.clone(), current.clone());
         Ok(current)
     }
-}
-
-fn load(project: &Project, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Result<Record, Missing>> {
-    let path = project.record(machine, &plan.chapter, &experiment.name);
-    let measure = experiment.command();
-    let record = match Record::load(&path) {
-        Ok(Some(record)) => record,
-        Ok(None) => {
-            if *machine == Machine::Local && experiment.is_full_only() {
-                return Ok(Err(Missing::new("full only", format!("run: {measure}"))));
-            }
-            let reason = match machine {
-                Machine::Local if experiment.push => {
-                    format!(
-                        "because it pushes this machine to a limit, which a build does only when asked to; run: {measure}"
-                    )
-                }
-                Machine::Local => format!("run: {measure}"),
-                Machine::Exported(slug) => {
-                    format!(
-                        "machine {slug} has no record of {}{}",
-                        experiment.name,
-                        elsewhere(project, plan, experiment)?
-                    )
-                }
-            };
-            return Ok(Err(Missing::new("not measured", reason)));
-        }
-        Err(error) => {
-            // The path within the checkout is enough for a page; where the checkout lies is nobody's business.
-            let root = format!("{}/", project.root().display());
-            let reason = format!("{error:#}").replace(&root, "");
-            let reason = if *machine == Machine::Local { format!("{reason}. Run: {measure}") } else { reason };
-            return Ok(Err(Missing::new("unreadable", reason)));
-        }
-    };
-    Ok(Ok(record))
-}
-
-/// Which machines do have a record that the shown one lacks, and how to see it: no number of theirs stands in its place.
-fn elsewhere(project: &Project, plan: &Plan, experiment: &Experiment) -> Result<String> {
-    let has =
-        |slug: &String| project.record(&Machine::Exported(slug.clone()), &plan.chapter, &experiment.name).exists();
-    let others: Vec<String> = project.machines()?.into_iter().filter(has).collect();
-    Ok(match &others[..] {
-        [] => format!("; to measure it on yours: {}", experiment.command()),
-        [first, ..] => format!("; {first} has one, which show = \"{first}\" in book.toml puts on the pages"),
-    })
 }

@@ -5,15 +5,21 @@ use std::io::Write;
 
 use anyhow::Result;
 use observation::{Histogram, Measure, Observation, Window};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::columns;
 use super::machine::{Facts, State};
+use super::seen::Seen;
 use super::sources::Sources;
+use super::sum::{with_sum, without_sum};
 use crate::book::cell::Cell;
 
-/// The version of the format that is written. In format 1, samples are a list; in format 2 they are columns.
-pub const FORMAT: u32 = 2;
+/// The version of the format that is written. In format 1, samples are a list; in format 2 they are columns; from format 3 on each line ends with
+/// its sum.
+pub const FORMAT: u32 = 3;
+
+/// The first version whose lines have sums.
+pub(super) const FIRST_WITH_SUMS: u32 = 3;
 
 /// The oldest version that is read as well; others are refused, with the way out.
 pub(super) const OLDEST: u32 = 1;
@@ -48,25 +54,31 @@ pub enum Line {
     /// What was about to be measured, and where.
     Header(Box<Header>),
     /// One process.
-    Run(Box<Run>),
+    Run(Box<RawRun>),
     /// How the session ended.
     End(End),
 }
 
 impl Line {
-    /// Appends it at once, so that what is cut off is the end of one line.
+    /// Appends it at once and with its sum, so that what is cut off is the end of one line.
     pub(super) fn write(&self, to: &mut impl Write) -> Result<()> {
-        let text = serde_json::to_string(self)? + "\n";
+        let text = with_sum(&serde_json::to_string(self)?) + "\n";
         Ok(to.write_all(text.as_bytes())?)
     }
-}
 
-impl Line {
-    /// What would be written to say this, with samples as they were written there: as a list, in format 1.
+    /// Reads a line of a record of this format.
+    pub fn read(line: &str, format: u32) -> Result<Self> {
+        Ok(match format {
+            ..FIRST_WITH_SUMS => serde_json::from_str(line)?,
+            _ => serde_json::from_str(&without_sum(line)?)?,
+        })
+    }
+
+    /// What would be written to say this without its sum, with samples as they were written there: as a list, in format 1.
     pub fn as_written(&self, before: &serde_json::Value) -> Result<serde_json::Value> {
         let mut again = serde_json::to_value(self)?;
         if let Line::Run(run) = self
-            && let Some(observation) = &run.observation
+            && let Some(Raw(observation)) = &run.observation
             && before.pointer("/run/observation/samples").is_some_and(serde_json::Value::is_array)
         {
             again["run"]["observation"]["samples"] = serde_json::to_value(&observation.samples)?;
@@ -95,6 +107,9 @@ pub struct Header {
     /// Hashes of what these programs have taken the place of, where both were measured side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<Sources>,
+    /// The programs that ran, by name: the first 16 hexadecimal digits of a SHA-256 of each one's file. Records of formats 1 and 2 lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub built: Option<BTreeMap<String, String>>,
     /// The revision of the checkout, with `+` where files differed from it.
     pub revision: Option<String>,
     /// The machine.
@@ -142,9 +157,15 @@ pub fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
 }
 
+/// One process, with what its observation comes to.
+pub type Run = RunOf<Seen>;
+
+/// One process, with its observation as it is written down.
+pub type RawRun = RunOf<Raw>;
+
 /// One process: an observation or how it failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct RunOf<T> {
     /// Counted from 0. A round that was interrupted keeps its number and is followed by a new one.
     pub round: u32,
     /// Index into the header's cells.
@@ -165,50 +186,50 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<State>,
     /// What the process reported.
-    #[serde(default, with = "kept", skip_serializing_if = "Option::is_none")]
-    pub observation: Option<Observation>,
+    #[serde(default = "nothing", skip_serializing_if = "Option::is_none")]
+    pub observation: Option<T>,
     /// Or how it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
 
+fn nothing<T>() -> Option<T> {
+    None
+}
+
+impl From<RawRun> for Run {
+    fn from(raw: RawRun) -> Self {
+        let RawRun { round, cell, environment_bytes, link_order, took_ms, core_to_core_ns, resumed, failure, .. } = raw;
+        let observation = raw.observation.map(|Raw(observation)| Seen::of(observation));
+        Self { round, cell, environment_bytes, link_order, took_ms, core_to_core_ns, resumed, observation, failure }
+    }
+}
+
 /// An observation as a record keeps it: as it was printed, but for its samples, which are [columns].
-mod kept {
-    use super::*;
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Raw(#[serde(with = "InColumns")] pub Observation);
 
-    #[derive(Serialize, Deserialize)]
-    #[serde(remote = "Observation")]
-    struct InColumns {
-        program: String,
-        parameters: BTreeMap<String, serde_json::Value>,
-        placement: String,
-        #[serde(default, with = "columns", skip_serializing_if = "Vec::is_empty")]
-        samples: Vec<Window>,
-        #[serde(default)]
-        measures: BTreeMap<String, Measure>,
-        #[serde(default)]
-        histograms: BTreeMap<String, Histogram>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        idle_window: Option<Window>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        whole_run: Option<Window>,
-        #[serde(default)]
-        unavailable: BTreeMap<String, String>,
-        #[serde(default)]
-        doubts: Vec<String>,
-    }
-
-    pub fn serialize<S: Serializer>(observation: &Option<Observation>, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Kept<'a>(#[serde(with = "InColumns")] &'a Observation);
-        observation.as_ref().map(Kept).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Observation>, D::Error> {
-        #[derive(Deserialize)]
-        struct Kept(#[serde(with = "InColumns")] Observation);
-        Ok(Option::<Kept>::deserialize(deserializer)?.map(|Kept(observation)| observation))
-    }
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Observation")]
+struct InColumns {
+    program: String,
+    parameters: BTreeMap<String, serde_json::Value>,
+    placement: String,
+    #[serde(default, with = "columns", skip_serializing_if = "Vec::is_empty")]
+    samples: Vec<Window>,
+    #[serde(default)]
+    measures: BTreeMap<String, Measure>,
+    #[serde(default)]
+    histograms: BTreeMap<String, Histogram>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    idle_window: Option<Window>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whole_run: Option<Window>,
+    #[serde(default)]
+    unavailable: BTreeMap<String, String>,
+    #[serde(default)]
+    doubts: Vec<String>,
 }
 
 /// How a process failed.

@@ -1,17 +1,27 @@
 //! What was seen: the format of records, facts about the machine, and whether a record is of what lies here now.
 
+mod column;
 pub mod columns;
+pub mod contributed;
+mod digest;
+mod exact;
 mod lines;
 pub mod machine;
+mod packed;
 pub mod private;
 pub mod processors;
+pub mod seen;
 mod sessions;
 pub mod sound;
 pub mod sources;
+pub mod store;
 pub mod successions;
+pub mod sum;
 mod whole;
 mod writer;
 
+pub use digest::{Digest, Entry, Packed};
+pub use exact::smuggled;
 pub use lines::*;
 pub use sessions::*;
 pub use whole::*;

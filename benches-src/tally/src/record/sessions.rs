@@ -12,8 +12,8 @@ use super::whole::Record;
 pub const EARLIER: &str = "session";
 
 impl Header {
-    /// Whether both ran the same listings on the same machine. What stands beneath the listings may have changed between them, and so may the
-    /// cells that the plan asked for.
+    /// Whether both ran the same listings, or the very same program files, on the same machine. What stands beneath the listings may have changed
+    /// between them, and so may the cells that the plan asked for.
     pub fn is_comparable(&self, other: &Self) -> bool {
         let listings = |header: &Self| {
             let mut own = header.sources.own.clone();
@@ -21,13 +21,19 @@ impl Header {
             own
         };
         self.experiment == other.experiment
-            && listings(self) == listings(other)
+            && (listings(self) == listings(other) || self.ran_the_files_of(other))
             && self.machine.differences(&other.machine).is_empty()
     }
 
-    /// Whether they are sessions of one thing: comparable, with nothing changed beneath the listings either.
+    /// Whether they are sessions of one thing: comparable, with nothing changed beneath the listings either, unless that changed no program file.
     pub fn is_of_the_same(&self, other: &Self) -> bool {
-        self.is_comparable(other) && self.sources.beneath == other.sources.beneath
+        let beneath = self.sources.beneath == other.sources.beneath;
+        self.is_comparable(other) && (beneath || self.ran_the_files_of(other))
+    }
+
+    /// Whether both say which program files ran, and these are the same to the byte: whatever changed around them is not in the numbers.
+    fn ran_the_files_of(&self, other: &Self) -> bool {
+        self.built.is_some() && self.built == other.built
     }
 
     /// Whether they are two sessions of one thing, and not one that was exported twice.
@@ -81,7 +87,7 @@ mod tests {
         let mut writer = Writer::create(&path, &header).unwrap();
         let run = reported(&header, 0, 0, 100.0);
         writer.run(&run).unwrap();
-        let record = Record { header, runs: vec![run], end: None };
+        let record = Record { header, runs: vec![run.into()], end: None };
         let mut end = end();
         end.after.time = "2026-11-20T23:00:00Z".to_owned();
         assert_eq!(writer.finish(&record, &end).unwrap(), Placed::Kept);
@@ -105,6 +111,24 @@ mod tests {
         measure(folder.path(), "2026-11-20T13:00:00Z", "another");
         assert!(times(&path).is_empty());
         assert_eq!(earlier_paths(&path).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_ran_the_same_files_is_of_the_same_whatever_changed_around_them() {
+        let of = |listing: &str, beneath: &str, built: Option<&str>| {
+            let mut header = header(vec![cell("a", "free")]);
+            header.sources.own.insert("listing".to_owned(), listing.to_owned());
+            header.sources.beneath.insert("harness".to_owned(), beneath.to_owned());
+            header.built = built.map(|hash| [("a".to_owned(), hash.to_owned())].into());
+            header
+        };
+        let one = of("1", "1", Some("f"));
+        assert!(one.is_of_the_same(&of("2", "2", Some("f"))), "a comment may have changed");
+        assert!(!one.is_of_the_same(&of("2", "1", Some("g"))) && !one.is_of_the_same(&of("2", "1", None)));
+        assert!(one.is_of_the_same(&of("1", "1", Some("g"))), "files that were built elsewhere may differ");
+        assert!(!of("1", "1", None).is_of_the_same(&of("2", "1", None)), "what says nothing of files says nothing");
+        let other = Header { experiment: "laps".to_owned(), ..one.clone() };
+        assert!(!one.is_of_the_same(&other));
     }
 
     #[test]

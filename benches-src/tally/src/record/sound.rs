@@ -1,17 +1,19 @@
 //! Whether a record can be what it says. One that contradicts itself, or has numbers that nothing can have measured, is refused with the
 //! line: printed, it would look as good as any other.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::{Timestamp, ToSpan};
 use observation::{Histogram, Measure, Observation, Window};
+use serde_json::Value;
 
 use crate::book::cell::Cell;
 use crate::book::count::Count;
 use crate::book::reading;
 use crate::name;
-use crate::record::{End, Failure, Header, Run};
+use crate::record::seen::{Seen, Timed};
+use crate::record::{End, Failure, Header, RunOf};
 
 /// A record is at most this long, in bytes. The longest of this book has 3 MB.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -58,8 +60,8 @@ impl<'a> Reader<'a> {
         Ok(Self { header, seen: HashSet::new() })
     }
 
-    /// A process.
-    pub fn run(&mut self, run: &Run) -> Result<()> {
+    /// A process, given what is asked of its observation: [`observation`] or [`seen`].
+    pub fn run<T>(&mut self, run: &RunOf<T>, observed: impl FnOnce(&T, &Cell, &str) -> Result<()>) -> Result<()> {
         let cell = self.header.cells.get(run.cell).context("a run of a cell that the header lacks")?;
         ensure!(run.round < MOST_ROUNDS, "round {}", run.round);
         ensure!(self.seen.insert((run.round, run.cell)), "a second run of {cell} in round {}", run.round);
@@ -69,7 +71,7 @@ impl<'a> Reader<'a> {
             date(&resumed.time)?;
         }
         match (&run.observation, &run.failure) {
-            (Some(seen), None) => observation(seen, cell, &self.header.chapter),
+            (Some(seen), None) => observed(seen, cell, &self.header.chapter),
             (None, Some(failed)) => failure(failed),
             _ => bail!("a run is either an observation or a failure"),
         }
@@ -99,7 +101,11 @@ pub fn date(time: &str) -> Result<Timestamp> {
 pub fn is_of(seen: &Observation, cell: &Cell, chapter: &str) -> bool {
     seen.program == format!("{chapter}/{}", cell.program)
         && seen.placement == cell.placement
-        && cell.parameters.iter().all(|(name, value)| seen.parameters.get(name) == Some(value))
+        && has_parameters(&seen.parameters, cell)
+}
+
+fn has_parameters(seen: &BTreeMap<String, Value>, cell: &Cell) -> bool {
+    cell.parameters.iter().all(|(name, value)| seen.get(name) == Some(value))
 }
 
 /// Whether a process of this cell can have reported it.
@@ -109,16 +115,46 @@ pub fn observation(seen: &Observation, cell: &Cell, chapter: &str) -> Result<()>
     for sample in &seen.samples {
         ensure!(sample.operations > 0 && sample.elapsed_ns > 0, "a sample without any operation or time");
     }
-    for window in seen.samples.iter().chain(&seen.idle_window).chain(&seen.whole_run) {
-        counted(window)?;
+    seen.samples.iter().chain(&seen.idle_window).chain(&seen.whole_run).try_for_each(counted)?;
+    results(&seen.measures, &seen.histograms)?;
+    seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
+}
+
+/// Whether an observation of this cell can have come to it.
+pub fn seen(seen: &Seen, cell: &Cell, _chapter: &str) -> Result<()> {
+    ensure!(has_parameters(&seen.parameters, cell), "other parameters than those of {cell}");
+    seen.timed.iter().try_for_each(timed)?;
+    seen.idle_window.iter().chain(&seen.whole_run).try_for_each(counted)?;
+    results(&seen.measures, &seen.histograms)?;
+    seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
+}
+
+/// What samples can have come to: each of them has an operation and a time, and no more than a window can have.
+fn timed(timed: &Timed) -> Result<()> {
+    let most = MOST_WINDOWS as u64;
+    ensure!((1..=most).contains(&timed.samples), "{} samples", timed.samples);
+    ensure!(
+        timed.operations >= timed.samples && timed.elapsed_ns >= timed.samples,
+        "samples without operations or time"
+    );
+    ensure!(timed.elapsed_ns <= most * DAY_NS, "samples that are longer than a day");
+    let counts = timed.counters.values().chain([&timed.operations]);
+    ensure!(counts.max().is_none_or(|count| *count <= most * MOST_COUNTED), "counts that nothing can have counted");
+    let (ns, cpu_ns) = (timed.ns_per_operation, timed.cpu_ns_per_operation.unwrap_or_default());
+    ensure!(ns > 0.0 && ns <= DAY_NS as f64, "{ns} ns for an operation");
+    ensure!((0.0..=2.0 * MOST_COUNTED as f64).contains(&cpu_ns), "{cpu_ns} ns of CPU time for an operation");
+    Ok(())
+}
+
+/// Measures, and distributions of single operations.
+fn results(measures: &BTreeMap<String, Measure>, histograms: &BTreeMap<String, Histogram>) -> Result<()> {
+    for (name, measure) in measures {
+        measured(name, measure, measures).with_context(|| format!("the measure {name}"))?;
     }
-    for (name, measure) in &seen.measures {
-        measured(name, measure, seen).with_context(|| format!("the measure {name}"))?;
-    }
-    for (name, laps) in &seen.histograms {
+    for (name, laps) in histograms {
         histogram(laps).with_context(|| format!("the histogram {name}"))?;
     }
-    seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
+    Ok(())
 }
 
 fn counted(window: &Window) -> Result<()> {
@@ -131,13 +167,13 @@ fn counted(window: &Window) -> Result<()> {
 }
 
 /// A named result: one value, or as many as there were counts held.
-fn measured(name: &str, measure: &Measure, seen: &Observation) -> Result<()> {
+fn measured(name: &str, measure: &Measure, all: &BTreeMap<String, Measure>) -> Result<()> {
     let most = MOST_COUNTED as f64;
     for value in &measure.values {
         ensure!(value.is_finite() && value.abs() <= most, "{value} {}", measure.unit);
         ensure!(*value >= 0.0 || is_difference(name), "{value} {}, below 0", measure.unit);
     }
-    let held = seen.measures.get(reading::HELD).map(|held| &held.values);
+    let held = all.get(reading::HELD).map(|held| &held.values);
     let counts = held.map_or(1, Vec::len);
     let values = measure.values.len();
     ensure!(values == 1 || values == counts, "{values} values for {counts} counts of what was held");

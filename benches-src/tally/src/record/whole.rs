@@ -10,22 +10,32 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use super::lines::*;
+use super::machine::State;
+use super::seen::Seen;
+use super::sound;
 use crate::book::cell::Cell;
-use crate::record::machine::State;
-use crate::record::sound;
+
+/// A record, with what each process's observation comes to: what is computed from, and printed.
+pub type Record = RecordOf<Seen>;
+
+/// A record as it is written down, with its raw samples.
+pub type RawRecord = RecordOf<Raw>;
 
 /// A record, read and checked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct RecordOf<T> {
     /// What was measured, and where.
     pub header: Header,
     /// Every process of the session.
-    pub runs: Vec<Run>,
+    pub runs: Vec<RunOf<T>>,
     /// How the session ended; none while it has not.
     pub end: Option<End>,
 }
 
-impl Record {
+impl<T> RecordOf<T>
+where
+    RunOf<T>: From<RawRun>,
+{
     /// Reads a complete record. `None` where there is none.
     pub fn load(path: &Path) -> Result<Option<Self>> {
         let record = Self::read(path, Broken::IsAnError)?;
@@ -39,19 +49,6 @@ impl Record {
         Ok(record)
     }
 
-    /// Reads only what was measured and where, of a record that may be long. `None` where there is none.
-    pub fn load_header(path: &Path) -> Result<Option<Header>> {
-        let Some(mut lines) = open(path)? else { return Ok(None) };
-        let mut line = String::new();
-        lines.read_line(&mut line).with_context(|| format!("cannot read {}", path.display()))?;
-        let header = match parse(0, &line).with_context(|| format!("{}, line 1", path.display()))? {
-            Line::Header(header) => *header,
-            _ => bail!("{}: a record begins with its header", path.display()),
-        };
-        reader(&header, path)?;
-        Ok(Some(header))
-    }
-
     /// Reads what an interrupted session has left; a last line that was cut off is dropped. Any other that cannot be read is an error, lest
     /// all that follows it be dropped as well.
     pub fn load_partial(path: &Path) -> Result<Option<Self>> {
@@ -60,24 +57,41 @@ impl Record {
 
     fn read(path: &Path, broken: Broken) -> Result<Option<Self>> {
         let Some(lines) = open(path)? else { return Ok(None) };
-        let mut lines = lines.lines().enumerate().peekable();
-        let place = |number: usize| format!("{}, line {}", path.display(), number + 1);
-        let Some((_, first)) = lines.next() else { bail!("{}: the record is empty", path.display()) };
+        let (chapter, experiment) = place_of(path);
+        let place = path.display();
+        Ok(Some(Self::of_lines(lines.lines(), [&chapter, &experiment], &place.to_string(), broken)?))
+    }
+
+    /// Reads a whole record of this chapter and experiment from its lines; `place` is said before the number of a line that is refused.
+    pub(super) fn of_text(text: &str, of: [&str; 2], place: &str) -> Result<Self> {
+        let record = Self::of_lines(text.lines().map(|line| Ok(line.to_owned())), of, place, Broken::IsAnError)?;
+        ensure!(record.end.is_some(), "{place}: the record is truncated: it does not say how the session ended");
+        Ok(record)
+    }
+
+    fn of_lines(
+        lines: impl Iterator<Item = std::io::Result<String>>,
+        of: [&str; 2],
+        place: &str,
+        broken: Broken,
+    ) -> Result<Self> {
+        let mut lines = lines.enumerate().peekable();
+        let Some((_, first)) = lines.next() else { bail!("{place}: the record is empty") };
+        let place = |number: usize| format!("{place}, line {}", number + 1);
         let header =
-            match first.map_err(anyhow::Error::from).and_then(|line| parse(0, &line)).with_context(|| place(0))? {
-                Line::Header(header) => *header,
-                _ => bail!("{}: this line does not belong here", place(0)),
-            };
-        let mut sound = reader(&header, path)?;
+            first.map_err(anyhow::Error::from).and_then(|line| parse_header(&line)).with_context(|| place(0))?;
+        let mut sound = sound::Reader::new(&header, of[0], of[1]).with_context(|| place(0))?;
         let (mut runs, mut end) = (Vec::new(), None);
         while let Some((number, line)) = lines.next() {
             let may_be_cut_off = broken == Broken::MayBeTheLast && lines.peek().is_none();
-            match line.map_err(anyhow::Error::from).and_then(|line| parse(number, &line)) {
+            match line.map_err(anyhow::Error::from).and_then(|line| Line::read(&line, header.format)) {
                 Err(_) if may_be_cut_off => break,
                 Err(error) => return Err(error).with_context(|| place(number)),
                 Ok(Line::Run(run)) if end.is_none() => {
-                    sound.run(&run).with_context(|| place(number))?;
-                    runs.push(*run);
+                    let observed =
+                        |Raw(seen): &Raw, cell: &Cell, chapter: &str| sound::observation(seen, cell, chapter);
+                    sound.run(&run, observed).with_context(|| place(number))?;
+                    runs.push((*run).into());
                 }
                 Ok(Line::End(last)) if end.is_none() => {
                     sound.end(&last).with_context(|| place(number))?;
@@ -86,9 +100,25 @@ impl Record {
                 Ok(_) => bail!("{}: this line does not belong here", place(number)),
             }
         }
-        Ok(Some(Self { header, runs, end }))
+        Ok(Self { header, runs, end })
     }
+}
 
+impl Record {
+    /// Reads only what was measured and where, of a record that may be long. `None` where there is none.
+    pub fn load_header(path: &Path) -> Result<Option<Header>> {
+        let Some(mut lines) = open(path)? else { return Ok(None) };
+        let mut line = String::new();
+        lines.read_line(&mut line).with_context(|| format!("cannot read {}", path.display()))?;
+        let place = || format!("{}, line 1", path.display());
+        let header = parse_header(line.trim_end_matches('\n')).with_context(place)?;
+        let (chapter, experiment) = place_of(path);
+        sound::Reader::new(&header, &chapter, &experiment).with_context(place)?;
+        Ok(Some(header))
+    }
+}
+
+impl RawRecord {
     /// Writes it as it would have been recorded.
     pub fn write(&self, to: &mut impl Write) -> Result<()> {
         Line::Header(Box::new(self.header.clone())).write(to)?;
@@ -98,9 +128,16 @@ impl Record {
         Line::End(self.end.clone().context("the record is not complete")?).write(to)
     }
 
+    /// The same with what each observation comes to.
+    pub fn seen(self) -> Record {
+        Record { header: self.header, runs: self.runs.into_iter().map(Run::from).collect(), end: self.end }
+    }
+}
+
+impl<T> RecordOf<T> {
     /// The rounds that were run to their end, by number, each with its runs by cell.
-    pub fn complete_rounds(&self) -> Vec<(u32, Vec<&Run>)> {
-        let mut rounds: BTreeMap<u32, Vec<Option<&Run>>> = BTreeMap::new();
+    pub fn complete_rounds(&self) -> Vec<(u32, Vec<&RunOf<T>>)> {
+        let mut rounds: BTreeMap<u32, Vec<Option<&RunOf<T>>>> = BTreeMap::new();
         for run in &self.runs {
             let cells = rounds.entry(run.round).or_insert_with(|| vec![None; self.header.cells.len()]);
             cells[run.cell] = Some(run);
@@ -148,7 +185,7 @@ impl Record {
 
     /// Of the processes of these cells, those that failed; nothing where none did.
     pub fn lost(&self, cells: &[usize]) -> Option<Lost> {
-        let of: Vec<&Run> = self.runs.iter().filter(|run| cells.contains(&run.cell)).collect();
+        let of: Vec<&RunOf<T>> = self.runs.iter().filter(|run| cells.contains(&run.cell)).collect();
         let mut ends = BTreeMap::new();
         for failure in of.iter().filter_map(|run| run.failure.as_ref()) {
             *ends.entry(failure.exit.as_str()).or_insert(0_usize) += 1;
@@ -228,24 +265,24 @@ fn open(path: &Path) -> Result<Option<impl BufRead>> {
     Ok(Some(BufReader::new(file.take(MOST_BYTES))))
 }
 
-/// What holds the lines of a record against its header, and its header against where it lies.
-fn reader<'a>(header: &'a Header, path: &Path) -> Result<sound::Reader<'a>> {
+/// The chapter and the experiment of which a record at this place is one.
+fn place_of(path: &Path) -> (String, String) {
     let word = |part: Option<&std::ffi::OsStr>| part.map_or(String::new(), |part| part.to_string_lossy().into_owned());
     let (chapter, file) = (word(path.parent().and_then(Path::file_name)), word(path.file_name()));
-    let experiment = file.split('.').next().unwrap_or_default();
-    sound::Reader::new(header, &chapter, experiment).with_context(|| format!("{}, line 1", path.display()))
+    let experiment = file.split('.').next().unwrap_or_default().to_owned();
+    (chapter, experiment)
 }
 
-/// Reads a line, counted from 0.
-fn parse(number: usize, line: &str) -> Result<Line> {
-    if number == 0 {
-        check_version(line)?;
+/// Reads the first line of a record.
+fn parse_header(line: &str) -> Result<Header> {
+    match Line::read(line, format_of(line)?)? {
+        Line::Header(header) => Ok(*header),
+        _ => bail!("a record begins with its header"),
     }
-    Ok(serde_json::from_str(line)?)
 }
 
-/// Refuses another version before its shape is taken for damage.
-fn check_version(header: &str) -> Result<()> {
+/// In which format a record with this header is. Another than tally knows is refused before its shape is taken for damage.
+pub(super) fn format_of(header: &str) -> Result<u32> {
     #[derive(Deserialize)]
     struct Versioned {
         header: Version,
@@ -255,13 +292,12 @@ fn check_version(header: &str) -> Result<()> {
         format: u32,
     }
     let versioned: Result<Versioned, _> = serde_json::from_str(header);
-    if let Ok(Versioned { header: Version { format } }) = versioned {
-        ensure!(
-            (OLDEST..=FORMAT).contains(&format),
-            "the record has format {format}, and this tally reads formats {OLDEST} to {FORMAT}; measure again to replace it"
-        );
-    }
-    Ok(())
+    let format = versioned.map_or(FORMAT, |own| own.header.format);
+    ensure!(
+        (OLDEST..=FORMAT).contains(&format),
+        "the record has format {format}, and this tally reads formats {OLDEST} to {FORMAT}; measure again to replace it"
+    );
+    Ok(format)
 }
 
 #[cfg(test)]

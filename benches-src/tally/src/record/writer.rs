@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::lines::{End, Header, Line, Run};
+use super::lines::{End, Header, Line, RawRun};
 use super::sessions::EARLIER;
 use super::sound;
 use super::whole::Record;
@@ -67,7 +67,7 @@ impl Writer {
     }
 
     /// Appends one run.
-    pub fn run(&mut self, run: &Run) -> Result<()> {
+    pub fn run(&mut self, run: &RawRun) -> Result<()> {
         self.line(&Line::Run(Box::new(run.clone())))
     }
 

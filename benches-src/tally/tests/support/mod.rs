@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use mdbook_preprocessor::book::{Book, Chapter};
 use serde_json::{Value, json};
+use tally::record::sum::with_sum;
 
 /// A project and its programs.
 pub struct Fake {
@@ -262,6 +263,35 @@ impl Fake {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
+    /// Makes this record, as a checkout's own lies there, the only one of a machine that came with the checkout. Lines get sums that are right.
+    pub fn contribute(&self, machine: &str, record: &str) {
+        let _ = fs::remove_dir_all(self.path(&format!("data/machines/{machine}")));
+        self.add_session(machine, record);
+    }
+
+    /// Makes it one more session of a machine.
+    pub fn add_session(&self, machine: &str, record: &str) {
+        let name = record.split("\"experiment\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+        self.write(&format!("data/machines/{machine}/chapter/{name}.jsonl"), &summed(record));
+        succeed(self.tally(&["convert"]));
+    }
+
+    /// All lines of all records of all sessions of a machine, one after the other.
+    pub fn unpacked(&self, machine: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let mut unpack = self.tally(&["unpack", machine, "--to"]);
+        unpack.arg(folder.path());
+        succeed(unpack);
+        let files = walkdir::WalkDir::new(folder.path()).sort_by_file_name().into_iter().flatten();
+        let files = files.filter(|file| file.file_type().is_file());
+        files.map(|file| fs::read_to_string(file.path()).unwrap()).collect()
+    }
+
+    /// Puts a record that was changed in the place of the one that was measured.
+    pub fn change_record(&self, record: &str) {
+        self.write("data/local/chapter/pair.jsonl", &summed(record));
+    }
+
     /// Makes a machine the one that published pages show.
     pub fn refer_to(&self, machine: &str) {
         std::os::unix::fs::symlink(machine, self.path("data/machines/reference")).unwrap();
@@ -315,6 +345,17 @@ impl Fake {
     pub fn record(&self) -> String {
         self.read("data/local/chapter/pair.jsonl")
     }
+}
+
+/// A record whose lines have the sums that they come to, whatever was changed in them.
+pub fn summed(record: &str) -> String {
+    let own = |line: &str| match line.rsplit_once(",\"sum\":") {
+        Some((text, _)) => with_sum(&format!("{text}}}")),
+        None if line.ends_with('}') => with_sum(line),
+        // What was cut off stays so.
+        None => line.to_owned(),
+    };
+    record.lines().map(|line| own(line) + "\n").collect()
 }
 
 /// A script that prints an observation whose operations take so many nanoseconds, of where it was told to run.

@@ -4,6 +4,7 @@ use observation::{Histogram, Window};
 
 use super::*;
 use crate::compute::series::{cpu_time, per_operation, quantile};
+use crate::record::seen::Timed;
 use crate::record::tests::{cell, end, header, run};
 use crate::record::{Effort, Failure, Header};
 
@@ -19,7 +20,7 @@ fn drifting() -> Record {
         }
         let mut unavailable = run(round, 3, 1.0);
         let seen = unavailable.observation.as_mut().unwrap();
-        seen.samples.clear();
+        seen.timed = None;
         seen.unavailable.insert("elapsed".to_owned(), "of <b>limits</b>".to_owned());
         runs.push(unavailable);
     }
@@ -90,10 +91,10 @@ fn the_bias_is_what_an_a_a_pair_differs_by_beyond_chance() {
 fn a_pair_whose_interval_contains_1_shows_no_bias_however_wide_it_is() {
     let mut record = drifting();
     for run in record.runs.iter_mut().filter(|run| run.cell == 2 && run.round % 2 == 0) {
-        run.observation.as_mut().unwrap().samples.iter_mut().for_each(|sample| sample.elapsed_ns *= 4);
+        run.observation.as_mut().unwrap().timed.as_mut().unwrap().ns_per_operation *= 4.0;
     }
     for run in record.runs.iter_mut().filter(|run| run.cell == 2 && run.round % 2 == 1) {
-        run.observation.as_mut().unwrap().samples.iter_mut().for_each(|sample| sample.elapsed_ns /= 4);
+        run.observation.as_mut().unwrap().timed.as_mut().unwrap().ns_per_operation /= 4.0;
     }
     assert_eq!(evaluate(&record, "a").unwrap().bias, 0.0);
 }
@@ -125,7 +126,7 @@ fn what_moved_while_it_was_measured_says_so_and_its_paired_ratio_does_not() {
     let more: Vec<Run> = record.runs.iter().cloned().map(|run| Run { round: run.round + 8, ..run }).collect();
     record.runs.extend(more);
     for run in record.runs.iter_mut().filter(|run| run.round >= 8) {
-        run.observation.as_mut().unwrap().samples.iter_mut().for_each(|sample| sample.elapsed_ns *= 3);
+        run.observation.iter_mut().flat_map(|seen| &mut seen.timed).for_each(|timed| timed.ns_per_operation *= 3.0);
     }
     let marks = |text: &str| record.marks(&Expression::parse(text).unwrap());
     let moved = marks("a");
@@ -184,11 +185,11 @@ fn cpu_time_is_the_median_samples_and_its_split_that_of_all() {
         counters: [("user_ns".to_owned(), user_ns), ("system_ns".to_owned(), elapsed_ns - user_ns)].into(),
     };
     let samples = vec![window(100, 0), window(110, 110), window(400, 0), window(90, 0), window(300, 140)];
-    let seen = Observation { samples, ..Observation::default() };
+    let seen = Seen { timed: Timed::of(&samples), ..Seen::default() };
     let [user, system] = ["user_ns", "system_ns"].map(|mode| cpu_time(&seen, mode).unwrap());
     assert_eq!((user, system), (11.0 * 0.25, 11.0 * 0.75));
     assert_eq!(Some(user + system), nanoseconds_per_operation(&seen));
-    assert_eq!(cpu_time(&Observation::default(), "user_ns"), None);
+    assert_eq!(cpu_time(&Seen::default(), "user_ns"), None);
 }
 
 #[test]
@@ -198,10 +199,10 @@ fn an_idle_machines_interrupts_are_not_the_programs() {
         elapsed_ns,
         counters: [("system_idle_entries".to_owned(), count)].into(),
     };
-    let seen = Observation {
-        samples: vec![window(100, 1000, 250)],
+    let seen = Seen {
+        timed: Timed::of(&[window(100, 1000, 250)]),
         idle_window: Some(window(0, 2000, 100)),
-        ..Observation::default()
+        ..Seen::default()
     };
     assert_eq!(per_operation(&seen, "system_idle_entries"), Some(2.0), "50 of the 250 would have come anyway");
     assert_eq!(per_operation(&seen, "migrations"), None);

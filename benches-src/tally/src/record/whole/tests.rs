@@ -1,12 +1,15 @@
 //! Known answers.
 
-use observation::Observation;
 use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use observation::Observation;
+use proptest::prelude::*;
 
 use super::*;
 use crate::record::machine::{Facts, State};
 use crate::record::sources::Sources;
-use crate::record::{Placed, Writer};
+use crate::record::{Placed, Writer, smuggled, sum};
 use serde_json::json;
 
 /// A cell for tests.
@@ -30,6 +33,7 @@ pub fn header(cells: Vec<Cell>) -> Header {
         cells,
         sources: Sources::default(),
         succeeds: None,
+        built: None,
         revision: None,
         machine: Facts::default(),
         before: State { time: "2026-11-20T10:00:00Z".to_owned(), ..State::default() },
@@ -44,13 +48,17 @@ pub fn end() -> End {
 
 /// A run whose every operation took this long.
 pub fn run(round: u32, cell: usize, ns_per_operation: f64) -> Run {
+    raw_run(round, cell, ns_per_operation).into()
+}
+
+fn raw_run(round: u32, cell: usize, ns_per_operation: f64) -> RawRun {
     let window = |operations: u64| observation::Window {
         operations,
         elapsed_ns: (ns_per_operation * operations as f64) as u64,
         counters: BTreeMap::from([("voluntary_switches".to_owned(), operations)]),
     };
     let observation = Observation { samples: vec![window(1000); 3], ..Observation::default() };
-    Run {
+    RawRun {
         round,
         cell,
         environment_bytes: 0,
@@ -58,18 +66,29 @@ pub fn run(round: u32, cell: usize, ns_per_operation: f64) -> Run {
         took_ms: None,
         core_to_core_ns: None,
         resumed: None,
-        observation: Some(observation),
+        observation: Some(Raw(observation)),
         failure: None,
     }
 }
 
 /// The same as its cell's program would report it.
-pub fn reported(header: &Header, round: u32, cell: usize, ns_per_operation: f64) -> Run {
-    let mut run = run(round, cell, ns_per_operation);
-    let (seen, own) = (run.observation.as_mut().unwrap(), &header.cells[cell]);
+pub fn reported(header: &Header, round: u32, cell: usize, ns_per_operation: f64) -> RawRun {
+    let mut run = raw_run(round, cell, ns_per_operation);
+    let (Some(Raw(seen)), own) = (&mut run.observation, &header.cells[cell]) else { unreachable!("it is there") };
     seen.program = format!("{}/{}", header.chapter, own.program);
     (seen.parameters, seen.placement) = (own.parameters.clone(), own.placement.clone());
     run
+}
+
+/// Lines with sums that are right, whatever was changed in them.
+fn with_sums(text: &str) -> String {
+    without_sums(text).lines().map(|line| sum::with_sum(line) + "\n").collect()
+}
+
+/// As formats 1 and 2 are, but for the number.
+fn without_sums(text: &str) -> String {
+    let bare = |line: &str| line.split_once(",\"sum\":").map_or(line.to_owned(), |(text, _)| format!("{text}}}"));
+    text.lines().map(|line| bare(line) + "\n").collect()
 }
 
 /// A record of two cells in which these runs failed; where it was placed.
@@ -85,7 +104,7 @@ fn session(folder: &Path, effort: Effort, failed: &[(u32, usize)]) -> Placed {
             run.failure = Some(Failure { exit: "ended by signal 9".to_owned(), last_lines: Vec::new() });
         }
         writer.run(&run).unwrap();
-        record.runs.push(run);
+        record.runs.push(run.into());
     }
     writer.finish(&record, &end()).unwrap()
 }
@@ -167,7 +186,7 @@ fn a_record_that_contradicts_itself_is_refused_with_the_line() {
     ] {
         let bad = good.replacen(from, to, 1);
         assert_ne!(bad, good, "{from} is not in {good}");
-        fs::write(&path, bad).unwrap();
+        fs::write(&path, with_sums(&bad)).unwrap();
         let error = format!("{:#}", Record::load(&path).unwrap_err());
         assert!(
             error.contains(&format!("socket.jsonl, line {line}: ")) && error.contains(reason),
@@ -176,6 +195,68 @@ fn a_record_that_contradicts_itself_is_refused_with_the_line() {
     }
     fs::write(&path, &good).unwrap();
     assert!(Record::load(&path).is_ok(), "and nothing else is");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_byte_of_any_line_that_is_another_is_found(at in any::<prop::sample::Index>(), to in any::<u8>()) {
+        static WRITTEN: LazyLock<Vec<u8>> = LazyLock::new(|| {
+            let folder = tempfile::tempdir().unwrap();
+            fs::read(written(folder.path())).unwrap()
+        });
+        let mut bytes = WRITTEN.clone();
+        let at = at.index(bytes.len() - 1);
+        prop_assume!(bytes[at] != to);
+        bytes[at] = to;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("switch-cost/socket.jsonl");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        let error = format!("{:#}", Record::load(&path).unwrap_err());
+        prop_assert!(error.contains("socket.jsonl, line "), "{}", error);
+    }
+}
+
+#[test]
+fn a_digit_that_flipped_is_named_with_its_line_and_the_cure() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path());
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"elapsed_ns\":[10000", "\"elapsed_ns\":[11000", 1)).unwrap();
+    let error = format!("{:#}", Record::load(&path).unwrap_err());
+    assert!(error.contains("line 2: the line does not come to its sum") && error.contains("measure again"), "{error}");
+}
+
+#[test]
+fn records_of_formats_1_and_2_have_no_sums_and_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path());
+    let new = Record::load(&path).unwrap().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    for format in ["1", "2"] {
+        fs::write(&path, without_sums(&text).replacen("\"format\":3", &format!("\"format\":{format}"), 1)).unwrap();
+        let old = Record::load(&path).unwrap().unwrap();
+        assert_eq!(old.header.format.to_string(), format);
+        assert_eq!(old.runs, new.runs);
+        assert_eq!(smuggled(&fs::read_to_string(&path).unwrap()).unwrap(), None);
+    }
+    fs::write(&path, without_sums(&text)).unwrap();
+    let error = format!("{:#}", Record::load(&path).unwrap_err());
+    assert!(error.contains("line 1: the line does not end with its sum"), "{error}");
+}
+
+#[test]
+fn what_the_format_does_not_have_is_found_whatever_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(written(folder.path())).unwrap();
+    assert_eq!(smuggled(&text).unwrap(), None);
+    let more = text.replacen("\"seed\":", "\"diary\":\"dear\",\"seed\":", 1);
+    assert_eq!(smuggled(&with_sums(&more)).unwrap(), Some(1));
+    let more = text.replacen("\"doubts\":", "\"diary\":\"dear\",\"doubts\":", 1);
+    assert_eq!(smuggled(&with_sums(&more)).unwrap(), Some(2));
+    assert_eq!(smuggled(&without_sums(&more).replacen("\"format\":3", "\"format\":2", 1)).unwrap(), Some(2));
 }
 
 #[test]
@@ -215,7 +296,7 @@ fn the_time_of_rounds_is_that_of_complete_ones_and_older_runs_have_none() {
     ];
     let record = Record { header: header(vec![cell("x", "free"), cell("y", "free")]), runs, end: None };
     assert_eq!(record.rounds_took(), Duration::from_millis(42), "round 1 lacks a cell");
-    let older = serde_json::to_value(Line::Run(Box::new(run(0, 0, 10.0)))).unwrap();
+    let older = serde_json::to_value(Line::Run(Box::new(raw_run(0, 0, 10.0)))).unwrap();
     assert!(older["run"].get("took_ms").is_none(), "what is not known is not written: {older}");
     assert!(matches!(serde_json::from_value(older).unwrap(), Line::Run(read) if read.took_ms.is_none()));
 }
@@ -238,10 +319,10 @@ fn days_and_efforts_of_several_records_are_said_once() {
 
 #[test]
 fn a_record_of_format_1_is_read_and_holds_nothing_more_than_it_says() {
-    let run = run(0, 0, 10.0);
+    let run = raw_run(0, 0, 10.0);
     let mut line = serde_json::to_value(Line::Run(Box::new(run.clone()))).unwrap();
     let in_columns = line.clone();
-    line["run"]["observation"]["samples"] = json!(run.observation.as_ref().unwrap().samples);
+    line["run"]["observation"]["samples"] = json!(run.observation.as_ref().unwrap().0.samples);
     assert_ne!(line, in_columns);
     for mut written in [line, in_columns] {
         let read: Line = serde_json::from_value(written.clone()).unwrap();
@@ -271,14 +352,16 @@ fn corrupt_and_older_records_are_errors_with_a_cure() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path());
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen("\"format\":2", "\"format\":0", 1)).unwrap();
-    let error = format!("{:#}", Record::load(&path).unwrap_err());
-    assert!(error.contains("format 0") && error.contains("measure again"), "{error}");
+    for unknown in ["0", "4"] {
+        fs::write(&path, with_sums(&text.replacen("\"format\":3", &format!("\"format\":{unknown}"), 1))).unwrap();
+        let error = format!("{:#}", Record::load(&path).unwrap_err());
+        assert!(error.contains(&format!("format {unknown}")) && error.contains("measure again"), "{error}");
+    }
     fs::write(&path, "nonsense\n").unwrap();
     assert!(format!("{:#}", Record::load(&path).unwrap_err()).contains("line 1"));
     fs::write(&path, "").unwrap();
     assert!(Record::load(&path).unwrap_err().to_string().contains("empty"));
-    fs::write(&path, text.replacen("\"cell\":1", "\"cell\":9", 1)).unwrap();
+    fs::write(&path, with_sums(&text.replacen("\"cell\":1", "\"cell\":9", 1))).unwrap();
     assert!(format!("{:#}", Record::load(&path).unwrap_err()).contains("header lacks"));
     assert_eq!(Record::load(&folder.path().join("none.jsonl")).unwrap(), None);
 }

@@ -1,0 +1,355 @@
+//! A machine's folder in `data/machines`: `machine.toml`, and for each session a bundle of its records with a digest beside it. Sessions are added
+//! and never replaced.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use tempfile::NamedTempFile;
+
+use super::Header;
+use super::digest::{self, Digest, Packed};
+use super::machine::Facts;
+use super::packed;
+use super::whole::{RawRecord, Record};
+
+/// How the name of a session's digest ends.
+pub const DIGEST: &str = ".digest.zst";
+
+/// How the name of its bundle ends.
+pub const BUNDLE: &str = ".bundle.zst";
+
+/// What stands above a machine's facts.
+const ABOUT: &str = "# What is known of this machine: written when its first session was exported, and never by hand. Every session in this folder is of it.\n\n";
+
+/// A machine's folder, of which the digests were opened.
+pub struct Contributed {
+    /// Its sessions, in the order of their days and numbers.
+    pub sessions: Vec<Session>,
+    /// What cannot be read, each with path and cure. It may hold any record, so that none is shown while there is any of this.
+    pub unreadable: Vec<String>,
+    /// What else does not belong there; no number is in doubt for it.
+    pub strays: Vec<String>,
+}
+
+/// One session: what was exported together.
+pub struct Session {
+    /// Its digest's path.
+    pub path: PathBuf,
+    /// What pages print from.
+    pub digest: Digest,
+    unpacked: OnceLock<Result<Arc<Vec<String>>, String>>,
+}
+
+/// Which session of a day, the first without a number.
+type Name = (String, u32);
+
+impl Contributed {
+    /// Opens what a folder has. What cannot be read is kept as words.
+    pub fn open(folder: &Path) -> Self {
+        let mut own = Self { sessions: Vec::new(), unreadable: Vec::new(), strays: Vec::new() };
+        let names = own.names(folder);
+        let facts = match facts(folder) {
+            Ok(Some(facts)) => facts,
+            // A folder without anything has nothing to be of another machine.
+            Ok(None) if names.is_empty() => return own,
+            Ok(None) => {
+                own.unreadable.push(refused(&facts_path(folder), &anyhow!("it is missing")));
+                return own;
+            }
+            Err(error) => {
+                own.unreadable.push(refused(&facts_path(folder), &error));
+                return own;
+            }
+        };
+        for name in names {
+            let path = session_path(folder, &name, DIGEST);
+            match Session::open(&path, &name, &facts) {
+                Ok(session) => own.sessions.push(session),
+                Err(error) => own.unreadable.push(refused(&path, &error)),
+            }
+        }
+        own.strays.extend(twice(&own.sessions));
+        own
+    }
+
+    /// The names of the sessions that have a digest. Whatever else lies there is a stray.
+    fn names(&mut self, folder: &Path) -> Vec<Name> {
+        let mut found: BTreeMap<Name, BTreeSet<&str>> = BTreeMap::new();
+        let sessions = folder.join("sessions");
+        for path in entries(&sessions) {
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let parts = [DIGEST, BUNDLE].into_iter().find_map(|end| Some((file.strip_suffix(end)?, end)));
+            match parts.and_then(|(name, end)| Some((read_name(name)?, end))) {
+                Some((name, end)) => drop(found.entry(name).or_default().insert(end)),
+                None => self.strays.push(format!(
+                    "{}: its name is no session's, such as 2026-11-25-2{BUNDLE}; move it elsewhere or remove it",
+                    path.display()
+                )),
+            }
+        }
+        for path in entries(folder).filter(|path| *path != sessions && *path != facts_path(folder)) {
+            self.strays.push(format!(
+                "{}: it is no part of a machine's folder; what lies as it did before sessions is turned into them by: cargo tally convert",
+                path.display()
+            ));
+        }
+        for (name, ends) in &found {
+            let path = |end| session_path(folder, name, end).display().to_string();
+            if !ends.contains(DIGEST) {
+                let bundle = path(BUNDLE);
+                self.strays.push(format!(
+                    "{bundle}: it has no digest, since an export was interrupted; remove it and export again"
+                ));
+            } else if !ends.contains(BUNDLE) {
+                self.strays.push(refused(
+                    &session_path(folder, name, BUNDLE),
+                    &anyhow!("it is missing, and its digest is there"),
+                ));
+            }
+        }
+        found.into_iter().filter(|(_, ends)| ends.contains(DIGEST)).map(|(name, _)| name).collect()
+    }
+
+    /// Every record that can be read: its session, its place in it, its header.
+    pub fn records(&self) -> impl Iterator<Item = (&Session, usize, &Header)> {
+        self.sessions.iter().flat_map(|session| {
+            let headers = session.digest.records.iter().enumerate();
+            headers.map(move |(index, (header, _))| (session, index, header))
+        })
+    }
+}
+
+impl Session {
+    fn open(path: &Path, name: &Name, facts: &Facts) -> Result<Self> {
+        let packed = packed::read(path)?.context("it is missing")?;
+        let digest = Digest::read(&packed)?;
+        for (header, _) in &digest.records {
+            let differences = header.machine.differences(facts);
+            ensure!(
+                differences.is_empty(),
+                "{} is of another machine than machine.toml: they differ in {}",
+                header.experiment,
+                differences.join(", ")
+            );
+        }
+        let day = day(digest.records.iter().map(|(header, _)| header));
+        ensure!(day.as_ref() == Some(&name.0), "it was measured on {}", day.unwrap_or_default());
+        Ok(Self { path: path.to_owned(), digest, unpacked: OnceLock::new() })
+    }
+
+    /// Where its bundle lies.
+    pub fn bundle(&self) -> PathBuf {
+        let name = self.path.to_string_lossy();
+        PathBuf::from(name.strip_suffix(DIGEST).unwrap_or(&name).to_owned() + BUNDLE)
+    }
+
+    /// Its name, such as `2026-11-25-2`.
+    pub fn name(&self) -> String {
+        let file = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        file.strip_suffix(DIGEST).unwrap_or(&file).to_owned()
+    }
+
+    /// One of its records, without raw samples.
+    pub fn record(&self, index: usize) -> Result<Record> {
+        let of = || self.digest.head.records[index].name();
+        self.digest.record(index).with_context(of).map_err(|error| anyhow!(refused(&self.path, &error)))
+    }
+
+    /// The lines of each of its records, with raw samples. The bundle is unpacked once.
+    pub fn lines(&self) -> Result<Arc<Vec<String>>> {
+        let unpack = || {
+            let bundle = self.bundle_bytes()?;
+            self.digest.unpacked(&bundle).map(Arc::new).map_err(|error| self.about_bundle(&error))
+        };
+        let unpacked = self.unpacked.get_or_init(|| unpack().map_err(|error| format!("{error:#}")));
+        unpacked.clone().map_err(|words| anyhow!(words))
+    }
+
+    /// Whether its bundle is the file of which this is the digest. It is not unpacked for that.
+    pub fn check_bundle(&self) -> Result<()> {
+        self.digest.check_bundle(&self.bundle_bytes()?).map_err(|error| self.about_bundle(&error))
+    }
+
+    /// Its records with raw samples, each held against its own sums and bounds, and whether the digest is what they come to.
+    pub fn records_as_written(&self) -> Result<Vec<RawRecord>> {
+        let records = digest::records(&self.digest, &self.lines()?, &self.bundle().display().to_string())?;
+        let packed = packed::read(&self.path)?.context("it is missing")?;
+        let same = self.digest.check_against(&packed, &records);
+        same.map_err(|error| anyhow!(refused(&self.path, &error)))?;
+        Ok(records)
+    }
+
+    fn bundle_bytes(&self) -> Result<Vec<u8>> {
+        let read = packed::read(&self.bundle()).and_then(|bytes| bytes.context("it is missing"));
+        read.map_err(|error| self.about_bundle(&error))
+    }
+
+    fn about_bundle(&self, error: &anyhow::Error) -> anyhow::Error {
+        anyhow!(refused(&self.bundle(), error))
+    }
+}
+
+/// What is wrong with a file, and what helps where it is not what was written.
+fn refused(path: &Path, error: &anyhow::Error) -> String {
+    let path = path.display();
+    format!("{path}: {error:#}; to have it as it was committed: git checkout -- {path}")
+}
+
+/// Records that two sessions have: one was copied.
+fn twice(sessions: &[Session]) -> Vec<String> {
+    let mut seen = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for session in sessions {
+        for (header, _) in &session.digest.records {
+            let key = (&header.experiment, &header.before.time, header.seed);
+            let first: &Session = seen.entry(key).or_insert(session);
+            if first.path != session.path {
+                wrong.push(format!(
+                    "{}: it has {}, which is in {} already; remove one of the two sessions",
+                    session.path.display(),
+                    header.experiment,
+                    first.name()
+                ));
+                break;
+            }
+        }
+    }
+    wrong
+}
+
+/// The facts that a machine's folder says; nothing where it says none.
+pub fn facts(folder: &Path) -> Result<Option<Facts>> {
+    match fs::read_to_string(facts_path(folder)) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        text => {
+            let facts: Facts = toml::from_str(&text?)?;
+            ensure!(facts.allow_listed() == facts, "it says more of the machine than the allow-list has");
+            Ok(Some(facts))
+        }
+    }
+}
+
+fn facts_path(folder: &Path) -> PathBuf {
+    folder.join("machine.toml")
+}
+
+fn session_path(folder: &Path, (day, number): &Name, end: &str) -> PathBuf {
+    let number = if *number > 1 { format!("-{number}") } else { String::new() };
+    folder.join("sessions").join(format!("{day}{number}{end}"))
+}
+
+/// A day, and the number of a further session of it.
+fn read_name(name: &str) -> Option<Name> {
+    let (day, rest) = name.split_at_checked(10)?;
+    let is_digit =
+        |(place, sign): (usize, char)| if [4, 7].contains(&place) { sign == '-' } else { sign.is_ascii_digit() };
+    let number = match rest.strip_prefix('-') {
+        None if rest.is_empty() => 1,
+        None => return None,
+        Some(number) => number.parse().ok().filter(|own: &u32| *own > 1 && own.to_string() == number)?,
+    };
+    day.char_indices().all(is_digit).then(|| (day.to_owned(), number))
+}
+
+fn day<'a>(headers: impl Iterator<Item = &'a Header>) -> Option<String> {
+    headers.map(Header::day).max().map(str::to_owned)
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths.into_iter()
+}
+
+/// Adds complete records of one machine to its folder, as sessions: of each experiment the last in one, those before them in others. Records that are there
+/// already are left out. The paths of the digests that were written, none if there was nothing to add.
+pub fn add(folder: &Path, mut records: Vec<RawRecord>) -> Result<Vec<PathBuf>> {
+    let there = Contributed::open(folder);
+    ensure!(there.unreadable.is_empty(), "{}", there.unreadable.join("\n"));
+    let is_there = |own: &Header| {
+        there.records().any(|(.., other)| own.experiment == other.experiment && own.before == other.before)
+    };
+    records.retain(|record| !is_there(&record.header));
+    let Some(newest) = records.iter().max_by_key(|record| record.header.before.time.clone()) else {
+        return Ok(Vec::new());
+    };
+    let machine = match facts(folder)? {
+        Some(_) => None,
+        None => Some(ABOUT.to_owned() + &toml::to_string(&newest.header.machine.allow_listed())?),
+    };
+    let written = || format!("cannot write {}; nothing was exported", folder.display());
+    let sessions = layers(records).iter().map(|records| beside(folder, records)).collect::<Result<Vec<_>>>();
+    let sessions = sessions.with_context(written)?;
+    if let Some(machine) = machine {
+        let file = temporary(folder, machine.as_bytes()).with_context(written)?;
+        file.persist(facts_path(folder)).with_context(written)?;
+    }
+    sessions.into_iter().map(|session| session.place(folder)).collect()
+}
+
+/// The records by session, the first session first: the last of each experiment are in the last.
+fn layers(mut records: Vec<RawRecord>) -> Vec<Vec<RawRecord>> {
+    records.sort_by_key(|record| Reverse(record.header.before.time.clone()));
+    let mut layers: Vec<Vec<RawRecord>> = Vec::new();
+    for record in records {
+        let lacks_it =
+            |layer: &&mut Vec<RawRecord>| layer.iter().all(|other| other.header.experiment != record.header.experiment);
+        match layers.iter_mut().find(lacks_it) {
+            Some(layer) => layer.push(record),
+            None => layers.push(vec![record]),
+        }
+    }
+    for layer in &mut layers {
+        layer.sort_by_key(|record| (record.header.chapter.clone(), record.header.experiment.clone()));
+    }
+    layers.reverse();
+    layers
+}
+
+/// A session that has not got its name yet.
+struct Beside {
+    day: String,
+    bundle: NamedTempFile,
+    digest: NamedTempFile,
+}
+
+/// Writes a session so that it is on the disk, in files that are removed again if they are not given a name.
+fn beside(folder: &Path, records: &[RawRecord]) -> Result<Beside> {
+    let sessions = folder.join("sessions");
+    let packed = Packed::of(records)?;
+    let day = day(records.iter().map(|record| &record.header)).context("a session has a record")?;
+    Ok(Beside { day, bundle: temporary(&sessions, &packed.bundle)?, digest: temporary(&sessions, &packed.digest)? })
+}
+
+fn temporary(folder: &Path, bytes: &[u8]) -> Result<NamedTempFile> {
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(0o644)).tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+impl Beside {
+    /// Gives it its name. The digest comes last: without one, a bundle is no session.
+    fn place(self, folder: &Path) -> Result<PathBuf> {
+        let path = |number, end| session_path(folder, &(self.day.clone(), number), end);
+        let is_free = |number: &u32| [DIGEST, BUNDLE].iter().all(|end| !path(*number, end).exists());
+        let number = (1..).find(is_free).expect("numbers do not end");
+        for (file, end) in [(self.bundle, BUNDLE), (self.digest, DIGEST)] {
+            let path = path(number, end);
+            file.persist_noclobber(&path).with_context(|| format!("cannot write {}", path.display()))?;
+            File::open(folder.join("sessions"))?.sync_all()?;
+        }
+        Ok(path(number, DIGEST))
+    }
+}
+
+#[cfg(test)]
+mod tests;

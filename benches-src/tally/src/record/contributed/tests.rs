@@ -1,0 +1,295 @@
+//! A folder that comes to be, and what must not be in it.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::record::digest::tests::record;
+
+/// A record of an experiment that began on this day at this hour.
+fn begun(experiment: &str, day: &str, hour: u32) -> RawRecord {
+    let mut own = record(experiment);
+    own.header.before.time = format!("{day}T{hour:02}:00:00Z");
+    own.header.machine.known = [("CPU".to_owned(), "A CPU".to_owned())].into();
+    if let Some(end) = &mut own.end {
+        end.after.time = format!("{day}T{hour:02}:30:00Z");
+    }
+    own
+}
+
+/// What is done to a file.
+type Damage = fn(&Path);
+
+const DAY: &str = "2026-11-20";
+
+/// A folder with one session of two records.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let written = add(folder.path(), vec![begun("socket", DAY, 10), begun("laps", DAY, 11)]).unwrap();
+    assert_eq!(written, [folder.path().join("sessions/2026-11-20.digest.zst")]);
+    folder
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    Contributed::open(folder).sessions.iter().map(Session::name).collect()
+}
+
+/// What is said of a folder: that it cannot be read, and that something does not belong there.
+fn said(folder: &Path) -> (String, String) {
+    let own = Contributed::open(folder);
+    (own.unreadable.join("\n"), own.strays.join("\n"))
+}
+
+#[test]
+fn sessions_are_added_and_what_is_there_already_is_not_added_again() {
+    let folder = folder();
+    let path = folder.path();
+    let machine = fs::read_to_string(path.join("machine.toml")).unwrap();
+    assert!(machine.starts_with("# What is known") && machine.contains("[known]\nCPU = \"A CPU\""), "{machine}");
+    let same = vec![begun("socket", DAY, 10), begun("laps", DAY, 11)];
+    assert!(add(path, same.clone()).unwrap().is_empty());
+    // Later ones of an experiment are in a session after the others, each at most once.
+    let more = [begun("laps", DAY, 12), begun("laps", "2026-11-21", 9), begun("yield", DAY, 13)];
+    let written = add(path, [same, more.to_vec()].concat()).unwrap();
+    assert_eq!(written.len(), 2);
+    assert_eq!(names(path), ["2026-11-20", "2026-11-20-2", "2026-11-21"]);
+    let own = Contributed::open(path);
+    let records: Vec<(String, &str)> =
+        own.records().map(|(session, _, header)| (session.name(), header.experiment.as_str())).collect();
+    let wanted = [
+        ("2026-11-20", "laps"),
+        ("2026-11-20", "socket"),
+        ("2026-11-20-2", "laps"),
+        ("2026-11-21", "laps"),
+        ("2026-11-21", "yield"),
+    ];
+    assert_eq!(records, wanted.map(|(session, experiment)| (session.to_owned(), experiment)));
+    assert_eq!(said(path), (String::new(), String::new()));
+    for session in &own.sessions {
+        session.check_bundle().unwrap();
+        for record in session.records_as_written().unwrap() {
+            let known = own.records().find(|(.., header)| **header == record.header).unwrap();
+            assert_eq!(known.0.record(known.1).unwrap(), record.seen());
+        }
+    }
+}
+
+#[test]
+fn what_was_left_by_a_kill_is_no_session_and_is_named() {
+    let folder = folder();
+    let path = folder.path();
+    let sessions = path.join("sessions");
+    // Killed between its two files: the digest is the one that comes last.
+    fs::copy(sessions.join("2026-11-20.bundle.zst"), sessions.join("2026-11-20-2.bundle.zst")).unwrap();
+    fs::write(sessions.join(".tmpAbCdEf"), "half").unwrap();
+    let (unreadable, strays) = said(path);
+    assert!(unreadable.is_empty() && names(path) == ["2026-11-20"], "{unreadable}");
+    assert!(
+        strays.contains("2026-11-20-2.bundle.zst: it has no digest") && strays.contains("remove it and export again"),
+        "{strays}"
+    );
+    assert!(strays.contains(".tmpAbCdEf: its name is no session's"), "{strays}");
+    // What is exported then takes the next name.
+    let written = add(path, vec![begun("laps", DAY, 12)]).unwrap();
+    assert_eq!(written, [sessions.join("2026-11-20-3.digest.zst")]);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_its_path_and_the_cure() {
+    let bad: [(&str, Damage, &str); 10] = [
+        ("truncated", |file| truncate(file, 40), "it was cut off"),
+        ("empty", |file| truncate(file, 0), "it is empty"),
+        ("foreign", |file| fs::write(file, "a letter to somebody").unwrap(), "never packed by zstd"),
+        ("a link to what has no end", |file| link(file, "/dev/zero"), "it is no file"),
+        (
+            "a folder",
+            |file| {
+                fs::remove_file(file).unwrap();
+                fs::create_dir(file).unwrap()
+            },
+            "it is no file",
+        ),
+        ("endless", |file| fs::File::options().write(true).open(file).unwrap().set_len(65 << 20).unwrap(), "64 MiB"),
+        (
+            "gigabytes",
+            |file| fs::write(file, packed::pack(&vec![0; 64 << 20]).unwrap().repeat(64)).unwrap(),
+            "unpacks to more than",
+        ),
+        ("of another day", |file| rename(file, "2026-11-19"), "it was measured on 2026-11-20"),
+        ("without a machine", |file| fs::remove_file(machine_of(file)).unwrap(), "machine.toml: it is missing"),
+        ("of another machine", another_machine, "laps is of another machine than machine.toml: they differ in CPU"),
+    ];
+    for (what, damage, reason) in bad {
+        let folder = folder();
+        let digest = folder.path().join("sessions/2026-11-20.digest.zst");
+        damage(&digest);
+        let (unreadable, _) = said(folder.path());
+        assert!(
+            unreadable.contains(reason) && unreadable.contains(".digest.zst: ")
+                || unreadable.contains("machine.toml: "),
+            "{what}: {unreadable}"
+        );
+        assert!(unreadable.contains(reason) && unreadable.contains("git checkout -- "), "{what}: {unreadable}");
+        let error = add(folder.path(), vec![begun("laps", DAY, 12)]).unwrap_err().to_string();
+        assert_eq!(error, unreadable, "{what}: nothing is added to it");
+    }
+}
+
+#[test]
+fn a_byte_that_flipped_costs_the_record_in_which_it_is_or_all() {
+    let bytes = fs::read(folder().path().join("sessions/2026-11-20.digest.zst")).unwrap();
+    for at in (0..bytes.len()).step_by(97) {
+        let folder = folder();
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1;
+        fs::write(folder.path().join("sessions/2026-11-20.digest.zst"), flipped).unwrap();
+        let own = Contributed::open(folder.path());
+        let errors = own.records().filter_map(|(session, index, _)| session.record(index).err());
+        let errors: Vec<String> =
+            own.unreadable.iter().cloned().chain(errors.map(|error| format!("{error:#}"))).collect();
+        assert_eq!(errors.len(), 1, "at {at}: {errors:?}");
+        assert!(errors[0].contains("2026-11-20.digest.zst: ") && errors[0].contains("git checkout -- "), "{errors:?}");
+    }
+}
+
+fn machine_of(digest: &Path) -> PathBuf {
+    digest.parent().unwrap().with_file_name("machine.toml")
+}
+
+fn truncate(file: &Path, bytes: u64) {
+    fs::File::options().write(true).open(file).unwrap().set_len(bytes).unwrap();
+}
+
+fn flip(file: &Path) {
+    let mut bytes = fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(file, bytes).unwrap();
+}
+
+fn link(file: &Path, to: &str) {
+    fs::remove_file(file).unwrap();
+    std::os::unix::fs::symlink(to, file).unwrap();
+}
+
+/// Gives both files of a session another name.
+fn rename(digest: &Path, day: &str) {
+    for end in [DIGEST, BUNDLE] {
+        let folder = digest.parent().unwrap();
+        fs::rename(folder.join(format!("2026-11-20{end}")), folder.join(format!("{day}{end}"))).unwrap();
+    }
+}
+
+fn another_machine(digest: &Path) {
+    let machine = machine_of(digest);
+    let text = fs::read_to_string(&machine).unwrap();
+    fs::write(machine, text.replace("A CPU", "Another CPU")).unwrap();
+}
+
+#[test]
+fn facts_that_are_on_no_list_are_refused() {
+    let folder = folder();
+    let machine = folder.path().join("machine.toml");
+    let text = fs::read_to_string(&machine).unwrap();
+    for (more, reason) in [
+        ("\"host name\" = \"arthur\"\n", "more of the machine than the allow-list"),
+        ("CPU = 7\n", "duplicate key"),
+        ("???", "TOML parse error"),
+    ] {
+        fs::write(&machine, text.replace("[unavailable]", &format!("{more}[unavailable]"))).unwrap();
+        let (unreadable, _) = said(folder.path());
+        assert!(unreadable.contains("machine.toml: ") && unreadable.contains(reason), "{unreadable}");
+    }
+}
+
+#[test]
+fn a_bundle_that_is_not_the_digests_is_named_with_its_path_and_the_cure() {
+    let bad: [(Damage, &str); 6] = [
+        (|file| truncate(file, 40), "the digest is of another"),
+        (flip, "the digest is of another"),
+        (|file| fs::write(file, "a letter").unwrap(), "the digest is of another"),
+        (
+            |file| fs::write(file, packed::pack(&vec![0; 64 << 20]).unwrap().repeat(64)).unwrap(),
+            "the digest is of another",
+        ),
+        (|file| link(file, "/dev/zero"), "it is no file"),
+        (|file| fs::remove_file(file).unwrap(), "it is missing"),
+    ];
+    for (damage, reason) in bad {
+        let folder = folder();
+        damage(&folder.path().join("sessions/2026-11-20.bundle.zst"));
+        let own = Contributed::open(folder.path());
+        assert!(own.unreadable.is_empty(), "numbers are from the digest, and stand");
+        for error in [own.sessions[0].check_bundle().unwrap_err(), own.sessions[0].lines().unwrap_err()] {
+            let error = format!("{error:#}");
+            let path = "sessions/2026-11-20.bundle.zst";
+            assert!(
+                error.contains(&format!("{path}: ")) && error.contains(reason) && error.contains("git checkout -- "),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_session_that_is_there_twice_is_named() {
+    let folder = folder();
+    for end in [DIGEST, BUNDLE] {
+        let sessions = folder.path().join("sessions");
+        fs::copy(sessions.join(format!("2026-11-20{end}")), sessions.join(format!("2026-11-20-2{end}"))).unwrap();
+    }
+    let (unreadable, strays) = said(folder.path());
+    assert!(unreadable.is_empty(), "{unreadable}");
+    assert!(
+        strays.contains("2026-11-20-2.digest.zst: it has laps, which is in 2026-11-20 already; remove one"),
+        "{strays}"
+    );
+}
+
+#[test]
+fn what_lies_there_as_before_is_named_with_the_command_that_converts_it() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("switch-cost")).unwrap();
+    let (unreadable, strays) = said(folder.path());
+    assert!(unreadable.is_empty() && strays.contains("switch-cost: it is no part of a machine's folder"), "{strays}");
+    assert!(strays.contains("cargo tally convert"), "{strays}");
+}
+
+#[test]
+fn an_empty_folder_and_none_have_no_records() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().to_owned(), folder.path().join("none")] {
+        assert_eq!(said(&path), (String::new(), String::new()));
+        assert!(names(&path).is_empty());
+    }
+}
+
+#[test]
+fn names_of_sessions_are_days_with_a_number_from_2_on() {
+    for (name, wanted) in [("2026-11-20", Some(1)), ("2026-11-20-2", Some(2)), ("2026-11-20-12", Some(12))] {
+        assert_eq!(read_name(name), wanted.map(|number| ("2026-11-20".to_owned(), number)), "{name}");
+    }
+    for name in [
+        "",
+        "2026-11-2",
+        "2026-11-20-",
+        "2026-11-20-1",
+        "2026-11-20-02",
+        "2026-11-20-x",
+        "2026-11-20x",
+        "2026_11_20",
+        "20260-1-20",
+        "ä026-11-20",
+        "2026-11-20-99999999999",
+    ] {
+        assert_eq!(read_name(name), None, "{name}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_name_is_read_as_another(name in "[0-9a-zä-]{0,14}") {
+        if let Some(read) = read_name(&name) {
+            prop_assert_eq!(session_path(Path::new(""), &read, ""), Path::new("sessions").join(name));
+        }
+    }
+}

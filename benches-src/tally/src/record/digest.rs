@@ -1,0 +1,237 @@
+//! The digest of a session: what every page prints from, without the raw samples. Lines of JSON with sums, as in a record. First the digest's own
+//! head and each record's header and end, in one frame; then each record's processes in a frame of their own, so that one number needs no other
+//! record unpacked.
+
+mod columns;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::lines::{End, FIRST_WITH_SUMS, FORMAT, Header, Line};
+use super::packed::{frames, pack, unpack};
+use super::sound;
+use super::sum::{sha256, with_sum, without_sum};
+use super::whole::{RawRecord, Record};
+use columns::Runs;
+
+/// A frame of a digest unpacks to at most so many bytes. The longest of this book has 400 KB.
+const MOST_FRAME_BYTES: u64 = 16 << 20;
+
+/// A bundle unpacks to at most so many bytes. The longest of this book has 20 MB.
+const MOST_BUNDLE_BYTES: u64 = 256 << 20;
+
+/// What is in a bundle, and how it can be told from another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The format of the digest, and of the records in the bundle.
+    pub format: u32,
+    /// The SHA-256 of the bundle's file.
+    pub bundle: String,
+    /// Its records, in the order in which they stand in it.
+    pub records: Vec<Entry>,
+}
+
+/// A record of a bundle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The chapter.
+    pub chapter: String,
+    /// The experiment.
+    pub experiment: String,
+    /// How long its lines are, in bytes.
+    pub bytes: u64,
+    /// Their SHA-256.
+    pub sha256: String,
+}
+
+/// A digest, of which the processes are still packed.
+pub struct Digest {
+    /// What it is the digest of.
+    pub head: Head,
+    /// Each record's header and end, in the order of the head.
+    pub records: Vec<(Header, End)>,
+    packed: Vec<Vec<u8>>,
+}
+
+/// A session as it is written: the two files' bytes.
+pub struct Packed {
+    /// The records' lines, one record after the other.
+    pub bundle: Vec<u8>,
+    /// What pages print from.
+    pub digest: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Own {
+    Digest(Head),
+    Runs(Runs),
+}
+
+impl Packed {
+    /// Packs complete records of one session, each of another experiment.
+    pub fn of(records: &[RawRecord]) -> Result<Self> {
+        let mut bundle = Vec::new();
+        let mut entries = Vec::new();
+        for record in records {
+            let before = bundle.len();
+            record.write(&mut bundle)?;
+            entries.push(Entry::of(&record.header, &bundle[before..]));
+        }
+        let bundle = pack(&bundle)?;
+        let head = Head { format: FORMAT, bundle: sha256(&bundle), records: entries };
+        let digest = texts(&head, records)?.iter().map(|text| pack(text.as_bytes())).collect::<Result<Vec<_>>>()?;
+        Ok(Self { bundle, digest: digest.concat() })
+    }
+}
+
+impl Entry {
+    fn of(header: &Header, lines: &[u8]) -> Self {
+        let (chapter, experiment) = (header.chapter.clone(), header.experiment.clone());
+        Self { chapter, experiment, bytes: lines.len() as u64, sha256: sha256(lines) }
+    }
+
+    /// As it is named.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.chapter, self.experiment)
+    }
+}
+
+/// The text of each frame.
+fn texts(head: &Head, records: &[RawRecord]) -> Result<Vec<String>> {
+    let line = |own: &Own| Ok::<_, serde_json::Error>(with_sum(&serde_json::to_string(own)?) + "\n");
+    let mut first = line(&Own::Digest(head.clone()))?.into_bytes();
+    let mut frames = Vec::new();
+    for record in records {
+        Line::Header(Box::new(record.header.clone())).write(&mut first)?;
+        Line::End(record.end.clone().context("the record is not complete")?).write(&mut first)?;
+        frames.push(line(&Own::Runs(Runs::of(&record.clone().seen())?))?);
+    }
+    frames.insert(0, String::from_utf8(first)?);
+    Ok(frames)
+}
+
+impl Digest {
+    /// Reads the head and the headers. Whatever is not as it was written is an error.
+    pub fn read(packed: &[u8]) -> Result<Self> {
+        let frames = frames(packed)?;
+        let (first, rest) = frames.split_first().context("it is empty")?;
+        let text = unpack(first, MOST_FRAME_BYTES)?;
+        let mut lines = text.lines();
+        let head = read_head(lines.next().context("it is empty")?)?;
+        ensure!(rest.len() == head.records.len(), "{} records, and {} have processes", head.records.len(), rest.len());
+        let mut records = Vec::new();
+        for entry in &head.records {
+            let (header, end) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+            records.push(read_record(entry, header, end).with_context(|| entry.name())?);
+        }
+        ensure!(lines.next().is_none(), "more lines than it has records");
+        Ok(Self { head, records, packed: rest.iter().map(|frame| frame.to_vec()).collect() })
+    }
+
+    /// Reads one record: the header and the end that are known, and its processes.
+    pub fn record(&self, index: usize) -> Result<Record> {
+        let (header, end) = self.records[index].clone();
+        let text = unpack(&self.packed[index], MOST_FRAME_BYTES)?;
+        let Own::Runs(runs) = serde_json::from_str(&without_sum(text.trim_end_matches('\n'))?)? else {
+            bail!("this line does not belong here");
+        };
+        let runs = runs.runs(header.cells.len(), text.len())?;
+        let entry = &self.head.records[index];
+        let mut sound = sound::Reader::new(&header, &entry.chapter, &entry.experiment)?;
+        runs.iter().try_for_each(|run| sound.run(run, sound::seen))?;
+        Ok(Record { header, runs, end: Some(end) })
+    }
+
+    /// How long the packed processes of a record are, in bytes.
+    pub fn bytes(&self, index: usize) -> u64 {
+        self.packed[index].len() as u64
+    }
+
+    /// The lines of each record of the bundle, if these are its bytes.
+    pub fn unpacked(&self, bundle: &[u8]) -> Result<Vec<String>> {
+        self.check_bundle(bundle)?;
+        let text = unpack(bundle, MOST_BUNDLE_BYTES)?;
+        let (mut rest, mut records) = (text.as_str(), Vec::new());
+        for entry in &self.head.records {
+            let name = entry.name();
+            let split = usize::try_from(entry.bytes).ok().and_then(|bytes| rest.split_at_checked(bytes));
+            let (own, after) = split.with_context(|| format!("{name}: the bundle is shorter than the digest says"))?;
+            ensure!(
+                sha256(own.as_bytes()) == entry.sha256,
+                "{name}: other lines than those of which this is the digest"
+            );
+            records.push(own.to_owned());
+            rest = after;
+        }
+        ensure!(rest.is_empty(), "the bundle has more than the digest says");
+        Ok(records)
+    }
+
+    /// Whether these are the bytes of the bundle of which this is the digest.
+    pub fn check_bundle(&self, bundle: &[u8]) -> Result<()> {
+        let sum = sha256(bundle);
+        ensure!(sum == self.head.bundle, "its SHA-256 is {sum}, and the digest is of another");
+        Ok(())
+    }
+
+    /// Whether this is what those records come to, to the letter.
+    pub fn check_against(&self, packed: &[u8], records: &[RawRecord]) -> Result<()> {
+        let own = frames(packed)?.into_iter().map(|frame| unpack(frame, MOST_FRAME_BYTES));
+        for (own, (nth, wanted)) in own.zip(texts(&self.head, records)?.into_iter().enumerate()) {
+            let of = nth.checked_sub(1).map_or("the headers".to_owned(), |record| self.head.records[record].name());
+            ensure!(own? == wanted, "{of}: it is not what its bundle comes to");
+        }
+        Ok(())
+    }
+}
+
+fn read_head(line: &str) -> Result<Head> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        digest: Version,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
+    }
+    let versioned: Versioned = serde_json::from_str(line).context("it does not begin with the head of a digest")?;
+    let (format, known) = (versioned.digest.format, FIRST_WITH_SUMS..=FORMAT);
+    let (oldest, newest) = (known.start(), known.end());
+    ensure!(
+        known.contains(&format),
+        "it has format {format}, and this tally reads formats {oldest} to {newest}; update tally"
+    );
+    let Own::Digest(head) = serde_json::from_str(&without_sum(line)?)? else {
+        bail!("it does not begin with the head of a digest");
+    };
+    Ok(head)
+}
+
+fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> {
+    let exact = |line: &str| -> Result<Line> {
+        let read = Line::read(line, FORMAT)?;
+        let again = serde_json::to_string(&read)?;
+        ensure!(without_sum(line)? == again, "it holds something that the format of digests does not have");
+        Ok(read)
+    };
+    let (Line::Header(header), Line::End(end)) = (exact(header)?, exact(end)?) else {
+        bail!("a header and an end belong here");
+    };
+    let sound = sound::Reader::new(&header, &entry.chapter, &entry.experiment)?;
+    sound.end(&end)?;
+    Ok((*header, end))
+}
+
+/// The records of a bundle's lines, each held against the place that the digest names.
+pub fn records(digest: &Digest, texts: &[String], place: &str) -> Result<Vec<RawRecord>> {
+    let read = |(entry, text): (&Entry, &String)| {
+        RawRecord::of_text(text, [&entry.chapter, &entry.experiment], &format!("{place}, {}", entry.name()))
+    };
+    digest.head.records.iter().zip(texts).map(read).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,135 @@
+//! The records of a machine, wherever they are kept: this checkout's own as files of lines, those that came with it as sessions with digests.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use super::contributed::{Contributed, Session};
+use super::lines::Header;
+use super::sessions::earlier;
+use super::sources::{Current, Freshness};
+use super::sum::sha256;
+use super::whole::Record;
+use crate::project::{Machine, Project};
+
+/// A machine's records.
+pub enum Store {
+    /// Files of lines.
+    Local(Project),
+    /// Sessions.
+    Exported(Contributed),
+}
+
+/// A record that there is, of which the header was read.
+pub struct Found<'a> {
+    /// What was measured, and where.
+    pub header: Header,
+    place: Place<'a>,
+}
+
+enum Place<'a> {
+    File(PathBuf),
+    Session(&'a Contributed, &'a Session, usize),
+}
+
+impl Store {
+    /// Opens a machine's records. What cannot be read is said when it is asked for.
+    pub fn open(project: &Project, machine: &Machine) -> Self {
+        match machine {
+            Machine::Local => Self::Local(project.clone()),
+            Machine::Exported(_) => Self::Exported(Contributed::open(&project.data(machine))),
+        }
+    }
+
+    /// The record of an experiment; nothing where there is none. Of several sessions it is one of the listings as they lie here if there is one, then the one
+    /// that was measured with most effort, then the latest.
+    pub fn find(&self, chapter: &str, experiment: &str, current: &Current) -> Result<Option<Found<'_>>> {
+        match self {
+            Self::Local(project) => {
+                let path = project.local_record(chapter, experiment);
+                let header = Record::load_header(&path)?;
+                Ok(header.map(|header| Found { header, place: Place::File(path) }))
+            }
+            Self::Exported(own) => {
+                if let Some(unreadable) = own.unreadable.first() {
+                    bail!("{unreadable}");
+                }
+                let is_own = |header: &Header| header.chapter == chapter && header.experiment == experiment;
+                let rank = |header: &Header| {
+                    let is_shown = !matches!(header.sources.freshness(current), Freshness::Stale(_));
+                    (is_shown, header.effort, header.before.time.clone())
+                };
+                let all = own.records().filter(|(.., header)| is_own(header));
+                let best = all.max_by_key(|(.., header)| rank(header));
+                Ok(best.map(|(session, index, header)| Found {
+                    header: header.clone(),
+                    place: Place::Session(own, session, index),
+                }))
+            }
+        }
+    }
+
+    /// The sessions that came with the checkout, as far as they can be read.
+    pub fn sessions(&self) -> &[Session] {
+        match self {
+            Self::Local(_) => &[],
+            Self::Exported(own) => &own.sessions,
+        }
+    }
+
+    /// Whether there is a record of an experiment.
+    pub fn has(&self, chapter: &str, experiment: &str) -> bool {
+        match self {
+            Self::Local(project) => project.local_record(chapter, experiment).exists(),
+            Self::Exported(own) => {
+                own.records().any(|(.., header)| header.chapter == chapter && header.experiment == experiment)
+            }
+        }
+    }
+}
+
+impl Found<'_> {
+    /// Reads it.
+    pub fn load(&self) -> Result<Option<Record>> {
+        match &self.place {
+            Place::File(path) => Record::load(path),
+            Place::Session(_, session, index) => Ok(Some(session.record(*index)?)),
+        }
+    }
+
+    /// Whether it is this record of this session.
+    pub fn is(&self, session: &Session, index: usize) -> bool {
+        matches!(&self.place, Place::Session(_, own, at) if own.path == session.path && *at == index)
+    }
+
+    /// The other sessions of the same, each once.
+    pub fn others(&self) -> Result<Vec<Record>> {
+        match &self.place {
+            Place::File(path) => earlier(path, &self.header),
+            Place::Session(own, ..) => {
+                let mut others: Vec<(&Session, usize, &Header)> = Vec::new();
+                for one in own.records().filter(|(.., header)| header.is_another_session_of(&self.header)) {
+                    if others.iter().all(|(.., known)| known.before != one.2.before) {
+                        others.push(one);
+                    }
+                }
+                others.into_iter().map(|(session, index, _)| session.record(index)).collect()
+            }
+        }
+    }
+
+    /// Its lines, with all raw samples.
+    pub fn lines(&self) -> Result<String> {
+        match &self.place {
+            Place::File(path) => Ok(fs::read_to_string(path)?),
+            Place::Session(_, session, index) => Ok(session.lines()?[*index].clone()),
+        }
+    }
+
+    /// Whether a file has its lines, as far as that is known without unpacking them.
+    pub fn is_copied_to(&self, path: &std::path::Path) -> bool {
+        let Place::Session(_, session, index) = &self.place else { return false };
+        fs::read(path).is_ok_and(|lines| sha256(&lines) == session.digest.head.records[*index].sha256)
+    }
+}
