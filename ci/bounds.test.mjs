@@ -60,7 +60,7 @@ test('a warm build among a hundred machines', () => {
   const added = Array.from({ length: 100 - known.length }, (_, index) => `copy-${index}`);
   added.forEach((name, index) => {
     const from = join(machines, known[index % known.length]);
-    for (const file of readdirSync(from, { recursive: true }).filter((file) => file.endsWith('.jsonl'))) {
+    for (const file of ['machine.toml', ...readdirSync(join(from, 'sessions')).map((file) => join('sessions', file))]) {
       mkdirSync(join(machines, name, file, '..'), { recursive: true });
       linkSync(join(from, file), join(machines, name, file));
     }

@@ -2,9 +2,11 @@
 // a small screen, large letters, no scripts, paper. Pages stand all the same, and say what is missing.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import test from 'node:test';
 import { opener, wider } from './browser.mjs';
 import { build, copyOfCheckout, deadLinks, pages } from './site.mjs';
@@ -14,16 +16,34 @@ const machines = join(checkout, 'data/machines');
 const reference = join(machines, readlinkSync(join(machines, 'reference')));
 const CPU = `Endless ${'<b>{{#include x}}</b>'} ${'Processor'.repeat(20)}`;
 
+/** A line of a record with the sum that it comes to, whatever was changed in it. */
+function summed(line) {
+  const text = line.replace(/,"sum":"[^"]*"}$/, '');
+  return `${text},"sum":"${createHash('sha256').update(text).digest('hex').slice(0, 8)}"}`;
+}
+
 /** Every other experiment was never measured, and the others on a CPU whose name has 200 letters and markup in them. */
 function halve() {
-  const records = readdirSync(reference, { recursive: true }).filter((file) => file.includes('.jsonl')).sort();
-  const experiments = [...new Set(records.map((file) => file.replace(/\.jsonl.*/, '')))];
+  const tally = (...words) => execFileSync('cargo', ['tally', ...words], { cwd: checkout, stdio: 'ignore' });
+  const unpacked = mkdtempSync(join(tmpdir(), 'unpacked-'));
+  tally('unpack', basename(reference), '--to', unpacked);
+  rmSync(reference, { recursive: true });
+  const records = readdirSync(unpacked, { recursive: true }).filter((file) => file.endsWith('.jsonl')).sort();
+  const nameOf = (file) => file.split(sep).slice(1).join(sep);
+  const experiments = [...new Set(records.map(nameOf))].sort();
   const lost = new Set(experiments.filter((_, nth) => nth % 2 === 1));
-  for (const file of records) {
-    const path = join(reference, file);
-    if (lost.has(file.replace(/\.jsonl.*/, ''))) rmSync(path);
-    else writeFileSync(path, readFileSync(path, 'utf8').replace(/"CPU":"[^"]*"/, `"CPU":${JSON.stringify(CPU)}`));
+  const times = new Map();
+  for (const file of records.filter((file) => !lost.has(nameOf(file)))) {
+    const text = readFileSync(join(unpacked, file), 'utf8').replace(/"CPU":"[^"]*"/, `"CPU":${JSON.stringify(CPU)}`);
+    // As older tallies exported them, which this one turns into sessions.
+    const nth = (times.get(nameOf(file)) ?? 0) + 1;
+    times.set(nameOf(file), nth);
+    const path = join(reference, nameOf(file)) + ['', '.session', '.session-2'][nth - 1];
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text.trimEnd().split('\n').map((line) => `${summed(line)}\n`).join(''));
   }
+  rmSync(unpacked, { recursive: true });
+  tally('convert');
   return { lost: lost.size, kept: experiments.length - lost.size };
 }
 

@@ -153,7 +153,8 @@ impl Digest {
     /// The lines of each record of the bundle, if these are its bytes.
     pub fn unpacked(&self, bundle: &[u8]) -> Result<Vec<String>> {
         self.check_bundle(bundle)?;
-        let text = unpack(bundle, MOST_BUNDLE_BYTES)?;
+        let lengths = self.head.records.iter().map(|entry| entry.bytes);
+        let text = unpack(bundle, lengths.fold(0, u64::saturating_add).min(MOST_BUNDLE_BYTES))?;
         let (mut rest, mut records) = (text.as_str(), Vec::new());
         for entry in &self.head.records {
             let name = entry.name();

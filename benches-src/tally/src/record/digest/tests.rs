@@ -251,6 +251,16 @@ fn a_digest_of_another_bundle_is_found() {
 }
 
 #[test]
+fn a_bundle_that_unpacks_to_gigabytes_is_refused_where_the_digests_lines_end() {
+    let (_, packed) = packed();
+    let bomb = pack(&vec![0; 64 << 20]).unwrap().repeat(64);
+    let sum = Digest::read(&packed.digest).unwrap().head.bundle;
+    let of_bomb = changed(packed, |_, text| text.replacen(&sum, &sha256(&bomb), 1));
+    let error = format!("{:#}", Digest::read(&of_bomb).unwrap().unpacked(&bomb).unwrap_err());
+    assert!(error.contains("unpacks to more than"), "{error}");
+}
+
+#[test]
 fn a_few_bytes_do_not_become_gigabytes_of_records() {
     let mut own = record("socket");
     own.header.cells.truncate(1);
