@@ -39,9 +39,15 @@ fn a_record_of_a_listing_whose_successor_takes_as_long_is_shown_with_that_said()
     let page = table(&after);
     assert!(!page.contains("<strong>stale</strong>"), "{page}");
     assert!(page.contains("rewritten since: side by side"), "{page}");
-    let day = fs::read_dir(after.path("data/successions")).unwrap().next().unwrap().unwrap().path();
-    let written = fs::read_to_string(day).unwrap();
+    let files = fs::read_dir(after.path("data/successions")).unwrap().map(|file| file.unwrap().path());
+    let day = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "toml")).unwrap();
+    let written = fs::read_to_string(&day).unwrap();
     assert!(written.contains("alike = true") && written.contains("rounds = 12"), "{written}");
+    let disagrees = |after: &Fake| fail(after.tally(&["check"])).contains("is not what its records come to");
+    assert!(!disagrees(&after));
+    fs::write(&day, written.replace("ratio = 1.0", "ratio = 1.01")).unwrap();
+    assert!(disagrees(&after));
+    fs::write(&day, &written).unwrap();
     // Rewritten once more, it is another listing.
     after.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
     assert!(table(&after).contains("<strong>stale</strong>"));

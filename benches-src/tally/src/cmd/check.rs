@@ -17,6 +17,7 @@ use crate::book::plan::Plan;
 use crate::book::published::Figure;
 use crate::cmd::check::side_by_side::side_by_side;
 use crate::cmd::claim::Claim;
+use crate::cmd::succeed;
 use crate::print::calculator::Calculator;
 use crate::print::formats;
 use crate::print::render::{self, Form};
@@ -55,6 +56,7 @@ impl Check {
         if let Some(programs) = &self.programs {
             wrong.extend(described::check(view, programs)?);
         }
+        wrong.extend(succeed::check(&view.project, &view.plans)?);
         let (records, aged) = records::check(view)?;
         wrong.extend(records);
         if self.bundles {

@@ -23,7 +23,8 @@ use crate::project::Project;
 use crate::record::machine::{Facts, State};
 use crate::record::sources::Current;
 use crate::record::successions::{Compared, Succeeded, Succession};
-use crate::record::{Effort, FORMAT, Header, Record};
+use crate::record::digest::{Digest, Packed};
+use crate::record::{Effort, FORMAT, Header, RawRecord, Record, packed};
 use crate::say;
 
 /// Measure rewritten programs beside those that they take the place of, and write down which take as long
@@ -55,11 +56,16 @@ impl Succeed {
         if !self.derive {
             self.measure(project, &plans)?;
         }
-        let found = derived(project, &plans)?;
+        let records = compared_records(project, &plans)?;
+        let packed = Packed::of(&records)?;
+        let found = derived(&plans, &records.into_iter().map(RawRecord::seen).collect::<Vec<_>>())?;
         let path = project.successions().join(format!("{}.toml", found.day));
+        let text = ABOUT.to_owned() + &toml::to_string(&found)?;
         fs::create_dir_all(project.successions())?;
-        fs::write(&path, ABOUT.to_owned() + &toml::to_string(&found)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        for (ending, bytes) in [(BUNDLE, &packed.bundle[..]), (DIGEST, &packed.digest), ("toml", text.as_bytes())] {
+            let path = path.with_extension(ending);
+            fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        }
         for own in found.programs.iter().filter(|own| !own.alike) {
             say!("tally: {} does not take as long as before, as far as can be told:", own.name);
             for Compared { cell, ratio, low, high, .. } in &own.cells {
@@ -124,6 +130,30 @@ impl Succeed {
     }
 }
 
+/// What is not derived from the records that lie beside it, of all files of `data/successions`.
+pub fn check(project: &Project, plans: &Plans) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for written in Succession::load_all(project)? {
+        let path = project.successions().join(format!("{}.toml", written.day));
+        let read = || -> Result<Succession> {
+            let packed = packed::read(&path.with_extension(DIGEST))?.context("it is not there")?;
+            let digest = Digest::read(&packed)?;
+            let records = (0..digest.records.len()).map(|index| digest.record(index)).collect::<Result<Vec<_>>>()?;
+            derived(plans, &records)
+        };
+        match read() {
+            Ok(found) if found == written => {}
+            Ok(_) => wrong.push(format!("{} is not what its records come to", project.place(&path))),
+            Err(error) => wrong.push(format!("{}: {error:#}", project.place(&path.with_extension(DIGEST)))),
+        }
+    }
+    Ok(wrong)
+}
+
+/// How the names of the files end that have the raw records, and what they come to.
+const BUNDLE: &str = "bundle.zst";
+const DIGEST: &str = "digest.zst";
+
 const ABOUT: &str = "# Programs that were rewritten, each measured side by side with what it took the place of, by `cargo tally succeed`. What its\n\
                      # fields mean: benches-src/tally/src/record/successions.rs\n\n";
 
@@ -135,22 +165,30 @@ fn cells_of_both(experiment: &Experiment, before: &Project) -> Result<Vec<Cell>>
     Ok([cells, then].concat())
 }
 
-/// What the records that lie there come to.
-fn derived(project: &Project, plans: &Plans) -> Result<Succession> {
+/// The records of what was compared in this checkout.
+fn compared_records(project: &Project, plans: &Plans) -> Result<Vec<RawRecord>> {
+    let paths = plans.experiments().map(|(plan, own)| project.side_by_side(&plan.chapter, &own.name));
+    let records = paths.filter_map(|path| RawRecord::load(&path).transpose()).collect::<Result<Vec<_>>>()?;
+    ensure!(!records.is_empty(), "nothing was compared yet; leave out --derive");
+    Ok(records)
+}
+
+/// What records of programs before and after come to.
+fn derived(plans: &Plans, records: &[Record]) -> Result<Succession> {
     let mut found: BTreeMap<String, Vec<Compared>> = BTreeMap::new();
     let (mut before, mut after, mut about) = (BTreeMap::new(), BTreeMap::new(), None);
-    for (plan, experiment) in plans.experiments() {
-        let Some(record) = Record::load(&project.side_by_side(&plan.chapter, &experiment.name))? else { continue };
+    for record in records {
         let header = &record.header;
+        let (plan, experiment) = plans.experiment(&header.experiment)?;
         before.extend(header.succeeds.iter().flat_map(|sources| sources.own.clone()));
         after.extend(header.sources.own.clone());
         about = Some((header.day().to_owned(), header.machine.summary()));
         for cell in header.cells.iter().filter(|cell| !cell.is_before()) {
             let of_program = found.entry(format!("{}/{}", plan.chapter, cell.program)).or_default();
-            of_program.extend(compared(plan, experiment, &record, cell)?);
+            of_program.extend(compared(plan, experiment, record, cell)?);
         }
     }
-    let (day, machine) = about.context("nothing was compared yet; leave out --derive")?;
+    let (day, machine) = about.context("it has no record")?;
     // The plan is of the experiment, and no program's.
     before.remove("plan");
     after.remove("plan");

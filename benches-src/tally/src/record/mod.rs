@@ -3,11 +3,11 @@
 mod column;
 pub mod columns;
 pub mod contributed;
-mod digest;
+pub mod digest;
 mod exact;
 mod lines;
 pub mod machine;
-mod packed;
+pub mod packed;
 pub mod private;
 pub mod processors;
 pub mod seen;
