@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::name;
 
-/// The book's checkout.
 #[derive(Debug, Clone)]
 pub struct Project {
     root: PathBuf,
@@ -27,7 +26,6 @@ impl Project {
         }
     }
 
-    /// The checkout's own folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -57,7 +55,6 @@ impl Project {
         self.benches().join(chapter).join("experiments")
     }
 
-    /// One of them.
     pub fn experiment(&self, chapter: &str, name: &str) -> PathBuf {
         self.experiments(chapter).join(format!("{name}.toml"))
     }
@@ -67,7 +64,6 @@ impl Project {
         self.benches().join(chapter).join("claims")
     }
 
-    /// One of them.
     pub fn claim(&self, chapter: &str, id: &str) -> PathBuf {
         self.claims(chapter).join(format!("{id}.toml"))
     }
@@ -199,7 +195,6 @@ impl Project {
         self.root.join("data")
     }
 
-    /// Figures that others published.
     pub fn published(&self) -> PathBuf {
         self.root.join("data/published")
     }
@@ -270,7 +265,6 @@ pub fn check_machine(slug: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whose records are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Machine {
     /// What was measured in this checkout.
@@ -280,7 +274,6 @@ pub enum Machine {
 }
 
 impl Machine {
-    /// What pages call it.
     pub fn name(&self) -> &str {
         match self {
             Machine::Local => "this machine",

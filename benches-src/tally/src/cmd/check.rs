@@ -6,12 +6,15 @@ mod plans;
 mod records;
 mod side_by_side;
 
+use std::thread;
+
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::book::claim::Claim as PlannedClaim;
 use crate::book::plan::Plan;
 use crate::book::published::Figure;
+use crate::cmd::check::records::Records;
 use crate::cmd::check::side_by_side::side_by_side;
 use crate::cmd::claim::Claim;
 use crate::print::calculator::Calculator;
@@ -31,26 +34,14 @@ pub struct Check {
 impl Check {
     /// Looks at everything and reports all that is wrong at once.
     pub fn print(&self, view: &View) -> Result<String> {
-        let mut wrong = Vec::new();
-        let beside = sources::words_beside(&view.project);
-        for plan in &view.plans.0 {
-            wrong.extend(plans::listings(view, plan)?);
-            wrong.extend(plans::parameters(view, plan, &beside)?);
-            wrong.extend(plans::labels(view, plan)?);
-        }
-        wrong.extend(plans::names(view));
-        wrong.extend(plans::long_lines(view)?);
-        wrong.extend(formats::check(&view.project).err().map(|error| format!("{error:#}")));
-        wrong.extend(view.plans.check_quantities());
-        wrong.extend(pages::takeaways(view)?);
-        wrong.extend(pages::unused(view)?);
-        wrong.extend(pages::directives(view)?);
-        wrong.extend(pages::typed_figures(view)?);
-        wrong.extend(claims(view));
-        wrong.extend(published(view));
-        wrong.extend(calculator(view)?);
-        let (records, aged) = records::check(view)?;
-        wrong.extend(records);
+        let records = Records::of(view)?;
+        // Records are the half of the work that needs nothing of the other.
+        let (mut wrong, (of_records, aged)) = thread::scope(|scope| -> Result<_> {
+            let records = scope.spawn(|| records.check());
+            let wrong = all_but_records(view)?;
+            Ok((wrong, records.join().expect("looking at records does not panic")))
+        })?;
+        wrong.extend(of_records);
         if self.bundles {
             wrong.extend(bundles::check(view)?);
         }
@@ -60,6 +51,28 @@ impl Check {
         }
         bail!("{} disagreements:\n  {}", wrong.len(), wrong.join("\n  "));
     }
+}
+
+fn all_but_records(view: &View) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    let beside = sources::words_beside(&view.project);
+    for plan in &view.plans.0 {
+        wrong.extend(plans::listings(view, plan)?);
+        wrong.extend(plans::parameters(view, plan, &beside)?);
+        wrong.extend(plans::labels(view, plan)?);
+    }
+    wrong.extend(plans::names(view));
+    wrong.extend(plans::long_lines(view)?);
+    wrong.extend(formats::check(&view.project).err().map(|error| format!("{error:#}")));
+    wrong.extend(view.plans.check_quantities());
+    wrong.extend(pages::takeaways(view)?);
+    wrong.extend(pages::unused(view)?);
+    wrong.extend(pages::directives(view)?);
+    wrong.extend(pages::typed_figures(view)?);
+    wrong.extend(claims(view));
+    wrong.extend(published(view));
+    wrong.extend(calculator(view)?);
+    Ok(wrong)
 }
 
 /// Every claim can be judged and, whatever the verdict elsewhere, concluded.

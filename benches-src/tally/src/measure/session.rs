@@ -33,21 +33,16 @@ use crate::say;
 
 /// One experiment about to be run.
 pub struct Session<'a> {
-    /// The checkout.
     pub project: &'a Project,
-    /// Where the programs lie.
     pub programs: PathBuf,
     /// The same in other orders, where each round has one of its own.
     pub link_orders: Option<LinkOrders<'a>>,
     /// Tally's own executable, which becomes each program, and the neighbours.
     pub tally: PathBuf,
-    /// The experiment.
     pub experiment: &'a Experiment,
-    /// Its chapter.
     pub plan: &'a Plan,
     /// The record that will be written.
     pub path: PathBuf,
-    /// Whether to stop.
     pub interrupted: Interrupted,
     /// Called between processes, with processes done and to do.
     pub progress: &'a dyn Fn(usize, usize),

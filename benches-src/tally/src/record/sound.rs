@@ -77,7 +77,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How the session ended.
     pub fn end(&self, end: &End) -> Result<()> {
         let (began, ended) = (date(&self.header.before.time)?, date(&end.after.time)?);
         // A clock may be set while a session runs.

@@ -13,11 +13,8 @@ use super::sum::sha256;
 use super::whole::Record;
 use crate::project::{Machine, Project};
 
-/// A machine's records.
 pub enum Store {
-    /// Files of lines.
     Local(Project),
-    /// Sessions.
     Exported(Contributed),
 }
 
@@ -90,7 +87,6 @@ impl Store {
 }
 
 impl Found<'_> {
-    /// Reads it.
     pub fn load(&self) -> Result<Option<Record>> {
         match &self.place {
             Place::File(path) => Record::load(path),

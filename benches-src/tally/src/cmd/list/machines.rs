@@ -11,7 +11,6 @@ use crate::project::Machine;
 use crate::record::Record;
 use crate::record::machine::{Facts, Known, Listed};
 
-/// Prints them.
 pub fn print(view: &View, form: Form) -> Result<String> {
     let (mut out, mut glance) = (String::new(), Vec::new());
     for machine in view.machines()? {
