@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 
 use crate::book::experiment::Experiment;
@@ -256,11 +256,17 @@ fn machines(view: &View, form: Form) -> Result<String> {
                     Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
                     None => None,
                 };
+                let unreadable = view.store(&machine).unreadable().map(|words| view.unreadable(&anyhow!("{words}")));
                 let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
-                page_machine(view, &machine, record, &when(&headers))
+                page_machine(view, &machine, unreadable.as_ref().map(Err).or(record), &when(&headers))
             }
             Form::Text => {
-                let summary = facts.map_or("no records yet".to_owned(), Facts::summary);
+                let none = if view.store(&machine).unreadable().is_some() {
+                    "unreadable; see: cargo tally check"
+                } else {
+                    "no records yet"
+                };
+                let summary = facts.map_or(none.to_owned(), Facts::summary);
                 format!("{:32} {summary}\n", machine.slug())
             }
             Form::Json => serde_json::json!({ "machine": machine.slug(), "facts": facts }).to_string() + "\n",
