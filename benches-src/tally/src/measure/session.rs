@@ -355,6 +355,7 @@ fn differences(left: &Header, now: &Header) -> Vec<&'static str> {
     let same = [
         (left.format == now.format, "it is in another format"),
         (left.cells == now.cells && left.sources == now.sources, "it is of other sources"),
+        (left.built == now.built, "other program files are built now"),
         (left.effort == now.effort, "it is with another effort"),
         (left.machine.differences(&now.machine).is_empty(), "it is of another machine"),
         (left.machine.compiler() == now.machine.compiler(), "it is by another compiler"),

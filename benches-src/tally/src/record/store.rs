@@ -49,7 +49,7 @@ impl Store {
                 Ok(header.map(|header| Found { header, place: Place::File(path) }))
             }
             Self::Exported(own) => {
-                if let Some(unreadable) = own.unreadable.first() {
+                if let Some(unreadable) = self.unreadable() {
                     bail!("{unreadable}");
                 }
                 let is_own = |header: &Header| header.chapter == chapter && header.experiment == experiment;
@@ -72,6 +72,14 @@ impl Store {
         match self {
             Self::Local(_) => &[],
             Self::Exported(own) => &own.sessions,
+        }
+    }
+
+    /// What cannot be read of what came with the checkout, if there is any: then no record of it is shown.
+    pub fn unreadable(&self) -> Option<&str> {
+        match self {
+            Self::Local(_) => None,
+            Self::Exported(own) => own.unreadable.first().map(String::as_str),
         }
     }
 
