@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Ok(Self { header, seen: HashSet::new() })
     }
 
-    /// A process, given what is asked of its observation: [`observation`] or [`seen`].
+    /// A process, given what is asked of its observation: [`observation()`] or [`seen`].
     pub fn run<T>(&mut self, run: &RunOf<T>, observed: impl FnOnce(&T, &Cell, &str) -> Result<()>) -> Result<()> {
         let cell = self.header.cells.get(run.cell).context("a run of a cell that the header lacks")?;
         ensure!(run.round < MOST_ROUNDS, "round {}", run.round);
