@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::name;
 
-/// The book's checkout.
 #[derive(Debug, Clone)]
 pub struct Project {
     root: PathBuf,
@@ -33,7 +32,6 @@ impl Project {
         Ok(Self { root: root.canonicalize()? })
     }
 
-    /// The checkout's own folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -63,7 +61,6 @@ impl Project {
         self.benches().join(chapter).join("experiments")
     }
 
-    /// One of them.
     pub fn experiment(&self, chapter: &str, name: &str) -> PathBuf {
         self.experiments(chapter).join(format!("{name}.toml"))
     }
@@ -73,7 +70,6 @@ impl Project {
         self.benches().join(chapter).join("claims")
     }
 
-    /// One of them.
     pub fn claim(&self, chapter: &str, id: &str) -> PathBuf {
         self.claims(chapter).join(format!("{id}.toml"))
     }
@@ -205,7 +201,6 @@ impl Project {
         self.root.join("data")
     }
 
-    /// Figures that others published.
     pub fn published(&self) -> PathBuf {
         self.root.join("data/published")
     }
@@ -286,7 +281,6 @@ pub fn check_machine(slug: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whose records are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Machine {
     /// What was measured in this checkout.
@@ -296,7 +290,6 @@ pub enum Machine {
 }
 
 impl Machine {
-    /// What pages call it.
     pub fn name(&self) -> &str {
         match self {
             Machine::Local => "this machine",

@@ -392,9 +392,9 @@ fn several_machines_stand_below_each_other() {
     let fake = recorded();
     let one = fake.print(&["list", "--machines", "--machine", "a-machine", "--form", "page"]);
     assert!(!one.contains("at a glance"), "{one}");
-    let record = fake.read("data/machines/a-machine/chapter/pair.jsonl");
+    let record = fake.unpacked("a-machine");
     let known = r#""mitigations":"spectre_v2: Retpolines; RSB filling","CPU":"<b>AMD</b>""#;
-    fake.write("data/machines/another/chapter/pair.jsonl", &record.replacen(r#""CPU":"A CPU""#, known, 1));
+    fake.contribute("another", &record.replacen(r#""CPU":"A CPU""#, known, 1));
     let both = fake.print(&["list", "--machines", "--machine", "a-machine", "--form", "page"]);
     let (glance, _) = both.split_once("<section").unwrap();
     assert!(glance.contains("href=\"#machine-another\"") && both.contains("id=\"machine-another\""), "{glance}");

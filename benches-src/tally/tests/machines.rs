@@ -11,15 +11,15 @@ const FIGURES: &str = r#"
 label = "take a <step>"
 detail = "free"
 ratio = "slow-over-even"
-thread = "slow-step"
-task = "even-step"
+right = "slow-step"
+left = "even-step"
 
 [[scatter]]
 name = "prices"
 what = "A slow <step> beside a fast one"
 x = { label = "a fast step", quantity = "fast-step" }
-y = { kind = "thread", label = "a slow step", quantity = "slow-step" }
-control = { kind = "baseline", label = "an even step", quantity = "even-step" }
+y = { series = "thread", label = "a slow step", quantity = "slow-step" }
+control = { series = "baseline", label = "an even step", quantity = "even-step" }
 facts = ["kernel"]
 
 [[dearer]]
@@ -39,9 +39,10 @@ const PAGE: &str = "# Chapter\n\n<!-- cmdrun tally scatter prices -->\n\n<!-- cm
 
 /// A project without any record.
 fn unmeasured() -> Fake {
-    let even =
-        "[[experiment.cells]]\nprogram = \"even\"\nkind = \"task\"\nquick = { placement = [\"free\"], size = [3] }\n";
-    let fake = Fake::with_plan(&PLAN.replacen("\n[[claim]]", &format!("\n{even}\n[[claim]]"), 1));
+    let entry = "even = { label = \"even\", series = \"task\", defaults = { size = 3 } }\n\n=== experiments/pair.toml";
+    let even = "[[cells]]\nprograms = [\"even\"]\nquick = { placement = \"free\" }\n\n=== claims/T1.toml";
+    let plan = PLAN.replacen("\n=== experiments/pair.toml", entry, 1).replacen("=== claims/T1.toml", even, 1);
+    let fake = Fake::with_plan(&plan);
     let quantity = |name: &str, unit: &str, formula: &str| {
         format!("[[quantity]]\nname = \"{name}\"\nexperiment = \"pair\"\nunit = \"{unit}\"\nformula = \"{formula}\"\n")
     };
@@ -55,7 +56,6 @@ fn unmeasured() -> Fake {
         "benches-src/chapter/src/bin/even.rs",
         "//! One operation: an even step.\n\nfn run(laps: Laps) {\n    for () in laps {}\n}\n",
     );
-    fake.write("benches-src/chapter/programs.toml", "[label]\nfast = \"fast\"\nslow = \"slow\"\neven = \"even\"\n");
     fake.write("benches-src/chapter/quantities.toml", &quantities.concat());
     fake.write("benches-src/chapter/takeaways.toml", FIGURES);
     fake.write("book/src/chapter.md", PAGE);
@@ -72,7 +72,7 @@ fn machine(fake: &Fake, name: &str, [fast, slow, even]: [u64; 3]) {
         fake.program(program, &observation(program, ns));
     }
     succeed(fake.measure(&["--again"]));
-    fake.write(&format!("data/machines/{name}/chapter/pair.jsonl"), &fake.record());
+    fake.contribute(name, &fake.record());
 }
 
 /// Two machines, of which the second charges four times as much.
@@ -102,11 +102,8 @@ fn what_follows_and_what_stays_is_said_of_all_machines() {
 fn a_page_shows_every_machine_and_says_which_lack_a_number() {
     let fake = two();
     // What other programs took is no answer; and nothing is measured here yet.
-    let record = fake.read("data/machines/dear/chapter/pair.jsonl");
-    fake.write(
-        "data/machines/stale/chapter/pair.jsonl",
-        &record.replacen("chapter/src/bin/slow.rs", "chapter/src/bin/gone.rs", 1),
-    );
+    let record = fake.unpacked("dear");
+    fake.contribute("stale", &record.replacen("chapter/src/bin/slow.rs", "chapter/src/bin/gone.rs", 1));
     let page = fake.print(&["scatter", "prices", "--form", "page"]);
     for part in [
         "<figure class=\"figure\" id=\"prices\" data-chart=\"prices\" data-live=\"generated/local/prices.live.js\">",
@@ -211,7 +208,7 @@ fn mistakes_are_found() {
         ("name = \"prices\"", "name = \"Prices\"", "is no name for a scatter"),
         ("name = \"prices\"", "name = \"price\"", "unknown scatter \"prices\"; did you mean price?"),
         ("name = \"foretold\"", "name = \"untold\"", "no page shows the dearer untold"),
-        ("kind = \"thread\"", "kind = \"threads\"", "unknown variant `threads`"),
+        ("series = \"thread\"", "series = \"threads\"", "unknown variant `threads`"),
         ("pays = \"thread\"", "pays = \"nobody\"", "unknown variant `nobody`"),
         ("within = 1.5", "within = 1.0", "within is a factor above 1"),
         ("within = 1.5", "within = inf", "within is a factor above 1"),

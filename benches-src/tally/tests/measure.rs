@@ -301,7 +301,7 @@ fn a_full_disk_is_said_and_the_session_goes_on_afterwards() {
     let tally = env!("CARGO_BIN_EXE_tally");
     let mut limited = Command::new("sh");
     limited.args(["-c", &format!("trap '' XFSZ; ulimit -f 12; exec {tally} measure --programs programs")]);
-    limited.current_dir(fake.root()).env("TMPDIR", fake.root());
+    limited.current_dir(fake.root()).env("TMPDIR", fake.root()).env("TALLY_TEST_LOCK", fake.root());
     let said = fail(limited);
     assert!(
         said.contains("cannot write") && said.contains("pair.jsonl.partial") && said.contains("Make room"),

@@ -23,11 +23,8 @@ use crate::book::unit::Unit;
 /// Arithmetic on cells and numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
-    /// A plain number.
     Number(f64),
-    /// One cell's measure.
     Leaf(Selector),
-    /// Two of them, combined.
     Binary(Box<Expression>, Operator, Box<Expression>),
     /// What a name stands for, which says its unit.
     In(Unit, Box<Expression>),
@@ -36,21 +33,16 @@ pub enum Expression {
 /// So many signs and brackets an expression may have. The longest of this book has fewer than 40.
 const MOST_PARTS: usize = 200;
 
-/// What combines two expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
-    /// Their sum.
     Plus,
-    /// Their difference.
     Minus,
     /// Their product: so much of something per operation, at so much each.
     Times,
-    /// Their ratio.
     Over,
 }
 
 impl Operator {
-    /// On two numbers.
     pub fn apply(self, a: f64, b: f64) -> f64 {
         match self {
             Operator::Plus => a + b,
@@ -60,7 +52,6 @@ impl Operator {
         }
     }
 
-    /// Its sign in text.
     pub fn sign(self) -> char {
         match self {
             Operator::Plus => '+',
@@ -84,7 +75,6 @@ pub struct Selector {
 }
 
 impl Expression {
-    /// Reads an expression.
     pub fn parse(text: &str) -> Result<Self> {
         // What is evaluated calls itself for each part within another, and a stack has an end.
         let parts = text.matches(['(', '+', '*', '/']).count() + text.matches(" - ").count();
@@ -95,7 +85,6 @@ impl Expression {
         Ok(expression)
     }
 
-    /// Two expressions, combined.
     pub fn binary(a: Self, operator: Operator, b: Self) -> Self {
         Expression::Binary(Box::new(a), operator, Box::new(b))
     }

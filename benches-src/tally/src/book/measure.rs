@@ -10,7 +10,6 @@ use crate::book::experiment::Experiment;
 use crate::book::reading::part;
 use crate::book::unit::Unit;
 
-/// Who is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The process that is measured, with all its threads.
@@ -22,13 +21,11 @@ pub enum Scope {
 /// A counter that a timed program reports for each of its samples, or for its whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counter {
-    /// What expressions call it.
     pub name: &'static str,
     /// The head of its column.
     pub head: &'static str,
     /// What it counts, per operation.
     pub unit: Unit,
-    /// Who is counted.
     pub scope: Scope,
     /// Whether it has a column in every table, or only where a cell moves it.
     pub always: bool,

@@ -1,6 +1,5 @@
 //! What processes beside a program can do.
 
-/// What neighbours do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// On every CPU that this process may use, one never sleeps, so that no CPU goes idle.

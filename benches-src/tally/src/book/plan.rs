@@ -20,7 +20,6 @@ use crate::project::Project;
 /// What a chapter says of its programs, experiments, quantities and claims, each in files of their own.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The folder's name.
     pub chapter: String,
     /// What is said of each program once.
     pub programs: Programs,

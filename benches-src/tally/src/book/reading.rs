@@ -6,7 +6,6 @@ pub const HELD: &str = "held";
 /// What is asked of a ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What one unit adds.
     Slope,
     /// What the line says of none held.
     AtNone,

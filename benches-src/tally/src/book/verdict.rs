@@ -11,7 +11,6 @@ pub enum Verdict {
     Shifted,
     /// The interval reaches over a bound of what would agree.
     Undecided,
-    /// There is no number.
     NotMeasured,
     /// Nothing of the interval agrees, whatever else was not measured.
     DoesNotHold,
@@ -20,16 +19,13 @@ pub enum Verdict {
 /// To which side of what was claimed something lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
-    /// Farther from no effect.
     More,
-    /// Nearer to no effect.
     Less,
     /// Another time or size, of which neither is more of what was claimed; or parts to different sides.
     AnotherFigure,
 }
 
 impl Shift {
-    /// As pages say it.
     pub fn words(self) -> &'static str {
         match self {
             Shift::More => "more than claimed",
@@ -40,7 +36,6 @@ impl Shift {
 }
 
 impl Verdict {
-    /// As pages say it.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Compared => "compared",

@@ -34,7 +34,6 @@ fn size(bytes: u64) -> String {
     whole.map_or(format!("{bytes} B"), |(size, name)| format!("{} {name}", bytes / size))
 }
 
-/// A placement in words.
 pub fn placement(name: &str) -> &str {
     match name {
         "one-cpu" => "on one CPU",
@@ -44,7 +43,6 @@ pub fn placement(name: &str) -> &str {
     }
 }
 
-/// A condition in words.
 fn condition(name: &str) -> &str {
     match name {
         cell::SPINNERS => "beside spinners",

@@ -43,7 +43,6 @@ const ABOUT: &str = "# How far sessions of one machine differ, derived by `cargo
                      # data/machines has. What its fields mean: benches-src/tally/src/compute/between.rs\n\n";
 
 impl Between {
-    /// Whether it derives nothing.
     pub fn only_prints(&self) -> bool {
         !self.derive && !self.check
     }
@@ -76,7 +75,6 @@ impl Between {
         Ok(())
     }
 
-    /// Prints what is known.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let known = &*view.between;
         let one = match (self.correlation, self.too_narrow) {

@@ -54,7 +54,6 @@ pub struct Calculator {
 }
 
 impl Calculator {
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let data = Data::load(&view.project)?;
         let own = self.own(&data)?;

@@ -19,7 +19,6 @@ pub struct Chips {
 }
 
 impl Chips {
-    /// Prints them.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let chips = self.ids.iter().map(|id| Chip::of(view, id)).collect::<Result<Vec<_>>>()?;
         Ok(match form {

@@ -26,7 +26,6 @@ pub struct Dearer {
 }
 
 impl Dearer {
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let planned = view.front.dearer(&self.name)?;
         let found = Found::of(view, planned)?;

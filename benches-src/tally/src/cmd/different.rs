@@ -25,7 +25,6 @@ pub struct Different {
 }
 
 impl Different {
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let there = match &self.beside {
             Some(name) => Some(view.project.machine(name)?),

@@ -115,7 +115,6 @@ fn key(planned: &Planned, marks: &[Value]) -> String {
     format!("{} and {}; thick: 95 % interval{pale}; logarithmic scale", party(&planned.left), party(&planned.right))
 }
 
-/// Each row in words.
 fn aloud(planned: &Planned, compared: &[Compared]) -> String {
     let words = |Compared { pair, here, .. }: &Compared| {
         let Three { left: Ok(left), right: Ok(right), ratio: Ok(ratio) } = here else { return None };

@@ -100,7 +100,6 @@ fn experiment(view: &View) -> Result<(&Plan, &Experiment)> {
 }
 
 impl Limits {
-    /// Prints them.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let (plan, experiment) = experiment(view)?;
         let kept = view.kept(plan, experiment)?;

@@ -34,7 +34,6 @@ pub struct List {
 }
 
 impl List {
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         if let Some(program) = &self.program {
             return about_program(view, program, form);

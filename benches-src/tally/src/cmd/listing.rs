@@ -45,7 +45,6 @@ struct File {
 }
 
 impl Listing {
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         if !self.file.is_empty() {
             return self.file.iter().map(|path| File::read(view, path)?.whole(view, None, form)).collect();

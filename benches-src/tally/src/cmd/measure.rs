@@ -99,7 +99,6 @@ impl Measure {
         Self { experiments: vec![experiment.to_owned()], effort, again: false, push_limits: false, programs }
     }
 
-    /// Measures.
     pub fn run(&self, project: &Project, form: Form) -> Result<Failed> {
         let plans = Plans::load(project)?;
         for name in &self.experiments {

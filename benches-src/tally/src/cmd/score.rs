@@ -27,7 +27,6 @@ const ORDER: [Verdict; 6] = [
 ];
 
 impl Score {
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let (mut verdicts, mut stale) = (Vec::new(), 0);
         for (plan, claim) in view.plans.claims() {

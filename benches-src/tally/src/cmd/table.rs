@@ -30,7 +30,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let (plan, experiment) = view.plans.experiment(&self.experiment)?;
         let kept = view.kept(plan, experiment)?;

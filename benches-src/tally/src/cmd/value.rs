@@ -43,12 +43,10 @@ impl Value {
         Ok(expression)
     }
 
-    /// What it asks for.
     pub fn asked<'a>(&self, plans: &'a Plans) -> Result<Asked<'a>> {
         plans.ask(self.expression()?, self.experiment.as_deref())
     }
 
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let asked = self.asked(&view.plans)?;
         let measured = view.evaluate(&asked)?;

@@ -13,7 +13,6 @@ use crate::print::view::View;
 pub struct Which {}
 
 impl Which {
-    /// Prints it.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let mut rows = Vec::new();
         for advice in &view.front.advice {

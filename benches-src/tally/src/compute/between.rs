@@ -41,7 +41,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
     pub const ALL: [Self; 9] = [
         Self::Time,
         Self::Ratio,
@@ -91,7 +90,6 @@ impl Kind {
         }
     }
 
-    /// As tables say it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Time => "single times",
@@ -131,7 +129,6 @@ fn has_ratio(expression: &Expression) -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Between {
-    /// When it was derived.
     pub derived: String,
     /// When the last session began that was looked at.
     pub until: String,
@@ -162,7 +159,6 @@ pub struct Between {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Factor {
-    /// Of which.
     pub kind: Kind,
     /// In which chapter, or experiment, where it is of one alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

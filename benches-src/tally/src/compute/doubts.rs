@@ -17,7 +17,6 @@ pub const FAILED: &str = "failed";
 pub struct Mark {
     /// What scripts call it.
     pub key: &'static str,
-    /// Beside the number.
     pub short: String,
     /// As a sentence without its end.
     pub words: String,

@@ -11,20 +11,15 @@ pub enum Expectation {
     Compared,
     /// This value, within a factor either way. Where there is a value that would mean no effect, the effect may be there with another figure.
     About {
-        /// The value.
         value: f64,
-        /// The factor.
         within: f64,
         /// Where there would be no effect; nowhere, if what is claimed is the value itself.
         no_effect: Option<f64>,
     },
-    /// From here on upwards.
     AtLeast(f64),
-    /// Up to here.
     AtMost(f64),
     /// From the first to the second.
     Between(f64, f64),
-    /// Exactly this.
     Equals(f64),
 }
 
@@ -48,7 +43,6 @@ impl Expectation {
 /// What is said of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
-    /// The verdict.
     pub verdict: Verdict,
     /// To which side it is shifted, where it is.
     pub shift: Option<Shift>,

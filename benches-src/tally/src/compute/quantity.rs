@@ -24,7 +24,6 @@ use crate::statistics::{self, Estimate};
 /// A number with its unit and interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity {
-    /// The unit.
     pub unit: Unit,
     /// Median, interval and rounds. As it is printed, the interval holds between sessions.
     pub estimate: Estimate,

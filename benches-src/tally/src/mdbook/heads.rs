@@ -18,13 +18,10 @@ use crate::say;
 pub struct Head {
     /// The page's path from the book's source on.
     path: String,
-    /// Its question.
     title: String,
     /// Its finding, or how it begins.
     finding: String,
-    /// Whose numbers it shows.
     machine: String,
-    /// Its first figure.
     figure: Option<String>,
 }
 

@@ -29,7 +29,6 @@ pub struct Printed {
 struct Kept {
     /// The hash of what it stood on.
     world: String,
-    /// By page and command.
     outputs: BTreeMap<String, Output>,
 }
 

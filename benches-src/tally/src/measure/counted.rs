@@ -70,13 +70,10 @@ pub fn installed_since(reason: &str, path_of_programs: &str) -> Option<PathBuf> 
     if is_ours { find(tool) } else { find_in(OsStr::new(path_of_programs), tool) }
 }
 
-/// What one run did.
 pub struct Counted {
-    /// What was counted.
     pub count: Count,
     /// By measure, set-up and end among them.
     pub measures: BTreeMap<String, u64>,
-    /// Operations in its laps.
     pub operations: u64,
 }
 

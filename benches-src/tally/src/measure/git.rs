@@ -78,7 +78,6 @@ enum Kept {
 
 /// All records of an experiment that a machine's folder ever had, in no order, and some of them more than once.
 pub struct Former {
-    /// Whose they are.
     pub machine: String,
     kept: Vec<Kept>,
 }

@@ -141,7 +141,6 @@ fn written(bytes: usize) -> Result<Vec<u64>> {
     Ok(memory)
 }
 
-/// Stays on one CPU.
 fn keep_to(cpu: usize) -> Result<()> {
     stay_on(cpu).with_context(|| format!("a process cannot be pinned to CPU {cpu}"))
 }

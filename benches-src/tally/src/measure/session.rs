@@ -35,9 +35,7 @@ use crate::say;
 
 /// One experiment about to be run.
 pub struct Session<'a> {
-    /// The checkout.
     pub project: &'a Project,
-    /// Where the programs lie.
     pub programs: PathBuf,
     /// The same in other orders, where each round has one of its own.
     pub link_orders: Option<LinkOrders<'a>>,
@@ -45,13 +43,10 @@ pub struct Session<'a> {
     pub before: Option<PathBuf>,
     /// Tally's own executable, which becomes each program, and the neighbours.
     pub tally: PathBuf,
-    /// The experiment.
     pub experiment: &'a Experiment,
-    /// Its chapter.
     pub plan: &'a Plan,
     /// The record that will be written.
     pub path: PathBuf,
-    /// Whether to stop.
     pub interrupted: Interrupted,
     /// Called between processes, with processes done and to do.
     pub progress: &'a dyn Fn(usize, usize),
@@ -365,6 +360,7 @@ fn differences(left: &Header, now: &Header) -> Vec<&'static str> {
     let same = [
         (left.format == now.format, "it is in another format"),
         (left.cells == now.cells && left.sources == now.sources, "it is of other sources"),
+        (left.built == now.built, "other program files are built now"),
         (left.effort == now.effort, "it is with another effort"),
         (left.machine.differences(&now.machine).is_empty(), "it is of another machine"),
         (left.machine.compiler() == now.machine.compiler(), "it is by another compiler"),

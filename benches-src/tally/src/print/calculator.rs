@@ -31,10 +31,8 @@ use words::Sentences;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calculator {
-    /// Whose it is.
     #[serde(skip)]
     pub chapter: String,
-    /// What a reader sets.
     #[serde(rename = "setting")]
     pub settings: Vec<Setting>,
     /// What follows from the settings alone.
@@ -46,7 +44,6 @@ pub struct Calculator {
     /// What threads must keep to if they are to do.
     #[serde(rename = "bound")]
     pub bounds: Vec<Bound>,
-    /// What is computed.
     #[serde(rename = "output")]
     pub outputs: Vec<Output>,
     /// The words of the answers.
@@ -64,7 +61,6 @@ pub struct Setting {
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// A few words more.
     #[serde(default)]
     pub note: String,
     /// The unit in which it is set; none for a plain number.
@@ -75,7 +71,6 @@ pub struct Setting {
     pub size: f64,
     /// The least that it can be.
     pub least: f64,
-    /// The most.
     pub most: f64,
 }
 
@@ -87,11 +82,9 @@ fn one() -> f64 {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
-    /// What formulas call it.
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// From settings.
     pub formula: Formula,
 }
 
@@ -99,7 +92,6 @@ pub struct Derived {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// What formulas call it.
     pub name: String,
     /// What a reader calls it.
     pub label: String,
@@ -112,24 +104,19 @@ pub struct Input {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// What flags call it.
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// What exactly it is.
     pub note: String,
     /// Up to which settings it is taken.
     #[serde(default)]
     pub up_to: BTreeMap<String, f64>,
     /// The experiment whose record has both.
     pub experiment: String,
-    /// The thread's quantity.
     pub thread: String,
-    /// The task's.
     pub task: String,
 }
 
-/// What is computed.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
@@ -137,7 +124,6 @@ pub struct Output {
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// What it counts.
     pub unit: Unit,
     /// For which of the input's quantities.
     #[serde(default)]
@@ -149,10 +135,8 @@ pub struct Output {
     pub bound: Option<String>,
 }
 
-/// What an output counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Unit {
-    /// CPU time per time.
     #[serde(rename = "cores")]
     Cores,
     /// Memory, in bytes, which is said in GiB.
@@ -178,7 +162,6 @@ pub enum Of {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// What outputs call it.
     pub name: String,
     /// What a reader calls it.
     pub label: String,
@@ -199,20 +182,15 @@ pub struct Bound {
     pub undecided: String,
 }
 
-/// A direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum At {
-    /// At most so much.
     Most,
-    /// At least so much.
     Least,
 }
 
-/// A service.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Case {
-    /// What it is.
     pub name: String,
     /// Numbers of settings, each in the setting's own unit.
     #[serde(flatten)]
@@ -225,9 +203,7 @@ pub struct Case {
 /// Whose quantity a value was computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
-    /// A thread's.
     Thread,
-    /// A task's.
     Task,
     /// A thread's beyond a task's.
     Extra,
@@ -290,7 +266,6 @@ impl Input {
 }
 
 impl Choice {
-    /// Somebody's quantity.
     pub fn asked<'a>(&self, plans: &'a Plans, who: Who) -> Result<Asked<'a>> {
         let asked = |text: &str| plans.asked(text, Some(&self.experiment));
         let (thread, task) = (asked(&self.thread)?, asked(&self.task)?);

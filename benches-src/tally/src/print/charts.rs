@@ -40,7 +40,6 @@ pub struct Request {
 /// Two drawings of the same rows.
 #[derive(Serialize, Deserialize)]
 pub struct Drawn {
-    /// For wide pages.
     pub wide: String,
     /// For a phone.
     pub narrow: String,

@@ -15,9 +15,7 @@ use crate::record::sources::Freshness;
 
 /// What there is of each number of a pair.
 pub struct Three<T> {
-    /// Of the left one.
     pub left: T,
-    /// Of the right one.
     pub right: T,
     /// Of the right one over the left one.
     pub ratio: T,
@@ -36,7 +34,6 @@ impl<T> Three<T> {
 
 /// A pair with its numbers.
 pub struct Compared<'a> {
-    /// What is compared.
     pub pair: &'a Pair,
     /// Where each number is measured, and how.
     pub asked: Three<Asked<'a>>,
@@ -47,7 +44,6 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// Evaluates a pair everywhere.
     pub fn of(view: &'a View, pair: &'a Pair) -> Result<Self> {
         let names = Three { left: &pair.left, right: &pair.right, ratio: &pair.ratio };
         let asked = names.map(|name| view.plans.asked(name, None))?;
@@ -103,7 +99,6 @@ pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measur
     })
 }
 
-/// One of two.
 #[derive(Debug, Clone, Copy)]
 pub enum Side {
     /// The one on the left.

@@ -33,7 +33,7 @@ pub struct Foretold {
     pub ratio: String,
     /// Whose cost contains what is dearer.
     pub pays: Payer,
-    /// Why.
+    /// Why that is expected, in a sentence that pages show.
     pub because: String,
 }
 

@@ -36,7 +36,6 @@ pub struct Figure<'a> {
     pub stale: String,
     /// Every number, as HTML.
     pub table: String,
-    /// The same for download.
     pub csv: String,
     /// How to cite it, as HTML.
     pub cite: String,

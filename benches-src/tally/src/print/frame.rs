@@ -35,7 +35,6 @@ const COLUMNS_AT_MOST: usize = 7;
 
 /// A row's numbers as cells of HTML, or why it has none.
 pub enum Numbers {
-    /// One for each column.
     Cells(Vec<String>),
     /// The row has no number at all.
     Missing(Missing),
@@ -46,9 +45,7 @@ pub enum Numbers {
 pub struct Frame<'a> {
     /// Plans, published figures, other machines.
     pub view: &'a View,
-    /// The chapter.
     pub plan: &'a Plan,
-    /// The experiment.
     pub experiment: &'a Experiment,
     /// Its record on the machine that is shown.
     pub record: &'a Sessions,

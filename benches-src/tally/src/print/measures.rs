@@ -133,7 +133,6 @@ impl Measures {
         Ok(Self { columns, rows, caption, notes: pairs_notes(record, main) })
     }
 
-    /// For a page.
     pub fn page(&self, frame: Frame) -> Result<String> {
         let (full_only, rows): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| row.is_full_only());
         let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();

@@ -31,7 +31,6 @@ const FEWEST_FOR_A_LINE: usize = 3;
 
 /// The rows of a chart with what is said about them.
 pub struct Points {
-    /// One object per mark.
     pub rows: Vec<Value>,
     /// The title of the axis of values.
     pub axis: String,
@@ -45,13 +44,10 @@ pub struct Points {
 pub struct Source<'a> {
     /// Plans, published figures, other machines.
     pub view: &'a View,
-    /// The chapter.
     pub plan: &'a Plan,
-    /// The experiment.
     pub experiment: &'a Experiment,
     /// Its record on the machine that is shown.
     pub record: &'a Sessions,
-    /// That record's cells.
     pub rows: &'a [Row],
 }
 

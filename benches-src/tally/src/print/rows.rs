@@ -13,7 +13,6 @@ use crate::print::frame::planned_cells;
 
 /// A cell with everything that its row says.
 pub struct Row {
-    /// The cell.
     pub cell: Cell,
     /// Its time per operation, or what its experiment measures instead.
     pub main: Measured,

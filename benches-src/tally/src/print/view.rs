@@ -28,23 +28,17 @@ use crate::record::{Header, Record};
 /// Everything that a printing verb needs. Clones share what they have read.
 #[derive(Clone)]
 pub struct View {
-    /// The checkout.
     pub project: Project,
-    /// All plans.
     pub plans: Rc<Plans>,
-    /// All published figures.
     pub published: Rc<Published>,
     /// What the front page says.
     pub front: Rc<Front>,
     /// Where on its pages everything stands.
     pub places: Rc<Places>,
-    /// How far sessions differ.
     pub between: Rc<Between>,
-    /// Whose numbers are shown.
     pub machine: Machine,
     /// The page that is being printed, if it is one: its path from the book's source on.
     pub page: Option<String>,
-    /// What draws its charts.
     pub pencil: Rc<Pencil>,
     /// The files for download that were written since somebody looked.
     pub written: Rc<RefCell<Vec<String>>>,
@@ -55,7 +49,6 @@ pub struct View {
 
 /// What was read once and is looked at again.
 struct Read {
-    /// By a machine's word.
     stores: RefCell<HashMap<String, Rc<Store>>>,
     records: RefCell<Records>,
     /// What lies here now, by experiment.

@@ -39,9 +39,7 @@ pub struct Contributed {
 
 /// One session: what was exported together.
 pub struct Session {
-    /// Its digest's path.
     pub path: PathBuf,
-    /// What pages print from.
     pub digest: Digest,
     unpacked: OnceLock<Result<Arc<Vec<String>>, String>>,
 }
@@ -143,7 +141,6 @@ impl Session {
         Ok(Self { path: path.to_owned(), digest, unpacked: OnceLock::new() })
     }
 
-    /// Where its bundle lies.
     pub fn bundle(&self) -> PathBuf {
         let name = self.path.to_string_lossy();
         PathBuf::from(name.strip_suffix(DIGEST).unwrap_or(&name).to_owned() + BUNDLE)

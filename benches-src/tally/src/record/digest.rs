@@ -36,13 +36,10 @@ pub struct Head {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The chapter.
     pub chapter: String,
-    /// The experiment.
     pub experiment: String,
     /// How long its lines are, in bytes.
     pub bytes: u64,
-    /// Their SHA-256.
     pub sha256: String,
 }
 
@@ -59,7 +56,6 @@ pub struct Digest {
 pub struct Packed {
     /// The records' lines, one record after the other.
     pub bundle: Vec<u8>,
-    /// What pages print from.
     pub digest: Vec<u8>,
 }
 
@@ -93,7 +89,6 @@ impl Entry {
         Self { chapter, experiment, bytes: lines.len() as u64, sha256: sha256(lines) }
     }
 
-    /// As it is named.
     pub fn name(&self) -> String {
         format!("{}/{}", self.chapter, self.experiment)
     }

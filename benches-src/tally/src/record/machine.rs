@@ -24,7 +24,6 @@ mod topology;
 /// Facts that do not change while the machine runs, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// What could be read.
     pub known: BTreeMap<String, String>,
     /// What could not be read, and why.
     pub unavailable: BTreeMap<String, String>,
@@ -56,7 +55,6 @@ const AS_FAR_AS_NOTED: &str = "as far as was noted then";
 
 /// A fact as it is shown.
 pub struct Listed<'a> {
-    /// Its name.
     pub name: &'static str,
     /// Whether it stands among the first.
     pub decides: bool,
@@ -66,9 +64,7 @@ pub struct Listed<'a> {
 
 /// What is known of a fact.
 pub enum Known<'a> {
-    /// This.
     Yes(Cow<'a, str>),
-    /// Nothing, for this reason.
     No(&'a str),
     /// Nobody had looked for it when this was measured.
     NotLookedFor,
@@ -175,7 +171,6 @@ impl Facts {
 }
 
 impl State {
-    /// Reads it now.
     pub fn read() -> Self {
         let first = |path, field: usize| read(path)?.split_whitespace().nth(field).map(str::to_owned);
         Self {

@@ -31,7 +31,6 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// How much it holds.
     pub fn bytes(&self) -> Option<f64> {
         bytes_of_cache(&self.size)
     }

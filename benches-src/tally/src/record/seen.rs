@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::statistics;
 
-/// What one process saw.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {
     /// The program's parameters by name, defaults included.

@@ -12,6 +12,7 @@ use crate::book::cell::Cell;
 use crate::book::count::Count;
 use crate::book::reading;
 use crate::name;
+use crate::record::machine::State;
 use crate::record::seen::{Seen, Timed};
 use crate::record::{End, Failure, Header, RunOf};
 
@@ -60,7 +61,7 @@ impl<'a> Reader<'a> {
         Ok(Self { header, seen: HashSet::new() })
     }
 
-    /// A process, given what is asked of its observation: [`observation`] or [`seen`].
+    /// A process, given what is asked of its observation: [`observation()`] or [`seen`].
     pub fn run<T>(&mut self, run: &RunOf<T>, observed: impl FnOnce(&T, &Cell, &str) -> Result<()>) -> Result<()> {
         let cell = self.header.cells.get(run.cell).context("a run of a cell that the header lacks")?;
         ensure!(run.round < MOST_ROUNDS, "round {}", run.round);
@@ -69,6 +70,7 @@ impl<'a> Reader<'a> {
         ensure!(run.core_to_core_ns.is_none_or(|ns| ns <= DAY_NS), "CPUs that are more than a day apart");
         if let Some(resumed) = &run.resumed {
             date(&resumed.time)?;
+            self.one_boot(resumed)?;
         }
         match (&run.observation, &run.failure) {
             (Some(seen), None) => observed(seen, cell, &self.header.chapter),
@@ -77,11 +79,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How the session ended.
+    /// Rounds before and after a start of the machine are no one session's: memory and caches lie otherwise, and so may the host.
+    fn one_boot(&self, later: &State) -> Result<()> {
+        let both = self.header.before.boot.as_ref().zip(later.boot.as_ref());
+        ensure!(both.is_none_or(|(before, after)| before == after), "the machine was started anew during the session");
+        Ok(())
+    }
+
     pub fn end(&self, end: &End) -> Result<()> {
         let (began, ended) = (date(&self.header.before.time)?, date(&end.after.time)?);
         // A clock may be set while a session runs.
         ensure!(ended + 1.hour() >= began, "it ended before it began");
+        self.one_boot(&end.after)?;
         let is_share = |share: f64| share.is_finite() && share >= 0.0;
         ensure!(end.headline_half_width.is_none_or(is_share) && is_share(end.target), "a width below 0");
         Ok(())

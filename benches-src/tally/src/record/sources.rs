@@ -25,7 +25,6 @@ pub struct Sources {
     pub beneath: BTreeMap<String, String>,
 }
 
-/// What lies here now.
 #[derive(Debug)]
 pub struct Current {
     /// What a record of it would hold.
@@ -50,7 +49,6 @@ pub enum Freshness {
 }
 
 impl Freshness {
-    /// In a word.
     pub fn word(&self) -> &'static str {
         match self {
             Freshness::Fresh => "fresh",
@@ -271,7 +269,6 @@ fn hash_folder(folder: &Path) -> Result<String> {
     Ok(hash(all.as_bytes()))
 }
 
-/// That of a file.
 pub fn hash_file(path: &Path) -> Result<String> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(hash(&bytes))

@@ -13,11 +13,8 @@ use super::sum::sha256;
 use super::whole::Record;
 use crate::project::{Machine, Project};
 
-/// A machine's records.
 pub enum Store {
-    /// Files of lines.
     Local(Project),
-    /// Sessions.
     Exported(Contributed),
 }
 
@@ -52,7 +49,7 @@ impl Store {
                 Ok(header.map(|header| Found { header, place: Place::File(path) }))
             }
             Self::Exported(own) => {
-                if let Some(unreadable) = own.unreadable.first() {
+                if let Some(unreadable) = self.unreadable() {
                     bail!("{unreadable}");
                 }
                 let is_own = |header: &Header| header.chapter == chapter && header.experiment == experiment;
@@ -78,6 +75,14 @@ impl Store {
         }
     }
 
+    /// What cannot be read of what came with the checkout, if there is any: then no record of it is shown.
+    pub fn unreadable(&self) -> Option<&str> {
+        match self {
+            Self::Local(_) => None,
+            Self::Exported(own) => own.unreadable.first().map(String::as_str),
+        }
+    }
+
     /// Whether there is a record of an experiment.
     pub fn has(&self, chapter: &str, experiment: &str) -> bool {
         match self {
@@ -90,7 +95,6 @@ impl Store {
 }
 
 impl Found<'_> {
-    /// Reads it.
     pub fn load(&self) -> Result<Option<Record>> {
         match &self.place {
             Place::File(path) => Record::load(path),

@@ -6,7 +6,6 @@ use sha2::{Digest, Sha256};
 /// What stands between a line's text and its sum.
 const MEMBER: &str = ",\"sum\":\"";
 
-/// What ends it.
 const END: &str = "\"}";
 
 /// So many hexadecimal digits: one line in four thousand million would be taken for another.

@@ -225,21 +225,17 @@ impl<T> RecordOf<T> {
 /// Processes that ended without an observation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lost {
-    /// So many.
     pub failed: usize,
-    /// Of so many.
     pub of: usize,
     /// How they ended, each way with how many did.
     pub how: String,
 }
 
 impl Lost {
-    /// In a few words.
     pub fn short(&self) -> String {
         format!("{} of {} failed", self.failed, self.of)
     }
 
-    /// In a sentence.
     pub fn words(&self) -> String {
         format!("{} of {} processes failed: {}", self.failed, self.of, self.how)
     }

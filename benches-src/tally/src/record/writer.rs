@@ -22,9 +22,7 @@ pub struct Writer {
 /// Where a finished session has come to lie.
 #[derive(Debug, PartialEq)]
 pub enum Placed {
-    /// In the record's place.
     Kept,
-    /// Beside it, and why.
     Aside(PathBuf, String),
 }
 
@@ -34,7 +32,6 @@ impl Writer {
         path.with_extension("jsonl.partial")
     }
 
-    /// Begins a session.
     pub fn create(path: &Path, header: &Header) -> Result<Self> {
         sound::date(&header.before.time).context("this machine's clock is not set; set it, and measure then")?;
         let partial = Self::partial(path);
@@ -66,7 +63,6 @@ impl Writer {
         Ok(Self { file, partial, path: path.to_owned() })
     }
 
-    /// Appends one run.
     pub fn run(&mut self, run: &RawRun) -> Result<()> {
         self.line(&Line::Run(Box::new(run.clone())))
     }

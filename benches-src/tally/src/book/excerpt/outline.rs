@@ -32,9 +32,7 @@ pub struct Function {
     pub lines: Lines,
 }
 
-/// A call.
 pub struct Call {
-    /// What is called.
     words: String,
     pub lines: Lines,
     /// The statement that it stands in, where it is given code that is written down in it.
@@ -45,7 +43,6 @@ pub struct Call {
 #[derive(Default)]
 pub struct Outline {
     pub functions: Vec<Function>,
-    /// The loops over laps.
     pub loops: Vec<Lines>,
     /// The innermost statements in which a function gets all laps.
     pub handed_on: Vec<Lines>,

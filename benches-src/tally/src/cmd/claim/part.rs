@@ -22,9 +22,7 @@ pub struct JudgedPart<'a> {
     pub part: &'a Part,
     /// Where it is measured, and how.
     pub asked: Asked<'a>,
-    /// What came of it.
     pub measured: Measured,
-    /// What would agree.
     pub expected: Expectation,
     /// What was published, where anything was.
     published: Option<(f64, Unit)>,
@@ -227,7 +225,6 @@ impl<'a> JudgedPart<'a> {
     }
 }
 
-/// A judgement in words.
 pub fn in_words(judgement: Judgement) -> String {
     match judgement.shift {
         Some(shift) => format!("{}: {}", judgement.verdict.words(), shift.words()),

@@ -18,13 +18,11 @@ use crate::project::Machine;
 /// A machine, and how many times as dear it is there as on the cheapest.
 #[derive(Clone)]
 pub struct Price {
-    /// Whose.
     pub machine: Machine,
     /// Beside what does not contain it.
     pub dearer: Quantity,
 }
 
-/// All rungs.
 pub struct Found<'a> {
     /// Where it is the cheapest.
     pub cheapest: Option<Machine>,
@@ -34,9 +32,7 @@ pub struct Found<'a> {
     pub rows: Vec<Row<'a>>,
 }
 
-/// A rung.
 pub struct Row<'a> {
-    /// What it is called.
     pub rung: &'a Pair,
     /// What was said of it.
     pub foretold: &'a Foretold,
@@ -46,9 +42,7 @@ pub struct Row<'a> {
 
 /// A rung on a machine.
 pub struct OnMachine {
-    /// Which.
     pub machine: Machine,
-    /// Its ratio.
     pub ratio: Measured,
     /// How many times the cheapest machine's ratio it was to be.
     pub foretold: Option<Quantity>,

@@ -1,6 +1,6 @@
 //! Every machine that has records: its doubts, and its facts, first those that decide.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
 use super::{headers, newest, when};
 use crate::compute::quantity::Missing;
@@ -11,7 +11,6 @@ use crate::project::Machine;
 use crate::record::Record;
 use crate::record::machine::{Facts, Known, Listed};
 
-/// Prints them.
 pub fn print(view: &View, form: Form) -> Result<String> {
     let (mut out, mut glance) = (String::new(), Vec::new());
     for machine in view.machines()? {
@@ -25,12 +24,18 @@ pub fn print(view: &View, form: Form) -> Result<String> {
                     Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
                     None => None,
                 };
+                let unreadable = view.store(&machine).unreadable().map(|words| view.unreadable(&anyhow!("{words}")));
                 let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
                 glance.extend(facts.map(|facts| glance_row(view, &machine, facts)));
-                section(view, &machine, record, &when(&headers))
+                section(view, &machine, unreadable.as_ref().map(Err).or(record), &when(&headers))
             }
             Form::Text => {
-                let summary = facts.map_or("no records yet".to_owned(), Facts::summary);
+                let none = if view.store(&machine).unreadable().is_some() {
+                    "unreadable; see: cargo tally check"
+                } else {
+                    "no records yet"
+                };
+                let summary = facts.map_or(none.to_owned(), Facts::summary);
                 let on_entry = on_entry.map_or(String::new(), |words| format!("; {words}"));
                 format!("{:32} {summary}{on_entry}\n", machine.slug())
             }

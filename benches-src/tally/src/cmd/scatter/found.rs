@@ -63,7 +63,6 @@ fn capitalized(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Each machine in words.
 pub fn aloud(planned: &Scatter, points: &[Point]) -> String {
     let words = |point: &Point| {
         let [x, y, control] = [X, Y, CONTROL].map(|place| point.numbers[place].as_ref().ok().map(format::rough));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::measure::extent::Extent;
+use crate::record::tests::{cell, header};
 
 #[test]
 fn rounds_are_doubled_where_the_target_was_missed_and_there_is_time() {
@@ -57,4 +58,14 @@ fn every_round_has_every_cell_once_in_an_order_of_its_own() {
     assert!(orders.windows(2).any(|pair| pair[0] != pair[1]));
     let first: std::collections::BTreeSet<_> = orders.iter().map(|order| order[0].0).collect();
     assert_eq!(first.len(), 6, "each cell goes first now and then");
+}
+
+#[test]
+fn a_session_is_not_gone_on_with_after_the_machine_was_started_anew() {
+    let left = header(vec![cell("a", "free")]);
+    assert!(differences(&left, &left).is_empty());
+    let now = Header { before: State { boot: Some("another".to_owned()), ..left.before.clone() }, ..left.clone() };
+    assert_eq!(differences(&left, &now), ["the machine was started anew since"]);
+    let now = Header { built: Some([("a".to_owned(), "other".to_owned())].into()), ..left.clone() };
+    assert_eq!(differences(&left, &now), ["other program files are built now"], "two programs are not one");
 }

@@ -31,9 +31,7 @@ impl State {
     }
 }
 
-/// An answer.
 pub struct Answer {
-    /// In a word.
     pub state: State,
     /// In a sentence or two.
     pub text: String,

@@ -10,9 +10,7 @@ use crate::book::expression::{Expression, Operator};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Formula {
-    /// As it is written.
     pub text: String,
-    /// As it was read.
     pub expression: Expression,
 }
 

@@ -13,7 +13,6 @@ use crate::statistics::Estimate;
 
 /// A calculator with the numbers of one machine, each read once.
 pub struct Numbers<'a> {
-    /// The calculator.
     pub data: &'a Calculator,
     /// By input, option, and whose it is.
     values: BTreeMap<(&'a str, &'a str, Who), Value>,
@@ -40,7 +39,6 @@ impl<'a> Numbers<'a> {
         Self { data, values }
     }
 
-    /// An input's number.
     pub fn value(&self, input: &'a Input, option: &'a Choice, who: Who) -> &Value {
         &self.values[&(input.name.as_str(), option.name.as_str(), who)]
     }

@@ -9,13 +9,10 @@ use crate::print::format;
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sentences {
-    /// Threads would do.
     pub yes: Sentence,
-    /// They would not.
     pub no: Sentence,
     /// An interval reaches over a bound.
     pub undecided: Sentence,
-    /// A number is missing.
     pub unknown: Sentence,
     /// Up to what they would still do.
     pub still: Sentence,
@@ -31,7 +28,6 @@ pub struct Sentence {
     say: String,
     /// What stands between two parts,
     between: String,
-    /// and before the last.
     last: String,
 }
 
@@ -50,9 +46,7 @@ impl Sentence {
 /// Where a number is rounded to, so that what is said of it stays true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toward {
-    /// The next number above.
     Above,
-    /// The next below.
     Below,
 }
 

@@ -18,7 +18,6 @@ use crate::say;
 /// What to do where the packages that draw are not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packages {
-    /// To fetch them.
     Fetch,
     /// To draw nothing: a build has tried to fetch them once, and every chart of it would try again.
     AsTheyAre,

@@ -8,7 +8,6 @@ use crate::book::words;
 
 /// What the rows of a figure are called.
 pub struct Names<'a> {
-    /// The chapter's words.
     pub programs: &'a Programs,
     /// Parameters that all rows share.
     pub shared: Vec<String>,

@@ -121,7 +121,6 @@ fn folders(root: &Path, controller: &str) -> Option<Vec<PathBuf>> {
 
 /// A place where control groups are mounted.
 struct Mount<'a> {
-    /// Which group stands there.
     group: String,
     point: String,
     kind: &'a str,

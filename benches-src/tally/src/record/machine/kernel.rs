@@ -89,7 +89,6 @@ pub fn preemption_in_force() -> Option<String> {
 struct Preemption<'a> {
     /// The file of debugfs with all modes, the one in force in brackets. Only root can read it.
     switch: Option<&'a str>,
-    /// The command line.
     parameters: &'a str,
     configuration: Option<&'a str>,
     /// Of uname, as are the next two.

@@ -16,11 +16,9 @@ pub struct Fact {
     pub identity: bool,
     /// Whether it decides what a switch or an entry into the kernel costs, so that a reader must see it first.
     pub decides: bool,
-    /// Where it is read.
     pub source: &'static str,
     /// Why it is not known, where its source alone does not tell.
     why_not: Option<&'static str>,
-    /// Reads it now.
     pub read: fn() -> Option<String>,
 }
 

@@ -1,15 +1,15 @@
 //! Known answers.
 
+mod sums;
+
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
 use observation::Observation;
-use proptest::prelude::*;
 
 use super::*;
 use crate::record::machine::{Facts, State};
 use crate::record::sources::Sources;
-use crate::record::{Placed, Writer, smuggled, sum};
+use crate::record::{Placed, Writer, sum};
 use serde_json::json;
 
 /// A cell for tests.
@@ -197,68 +197,6 @@ fn a_record_that_contradicts_itself_is_refused_with_the_line() {
     assert!(Record::load(&path).is_ok(), "and nothing else is");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn any_byte_of_any_line_that_is_another_is_found(at in any::<prop::sample::Index>(), to in any::<u8>()) {
-        static WRITTEN: LazyLock<Vec<u8>> = LazyLock::new(|| {
-            let folder = tempfile::tempdir().unwrap();
-            fs::read(written(folder.path())).unwrap()
-        });
-        let mut bytes = WRITTEN.clone();
-        let at = at.index(bytes.len() - 1);
-        prop_assume!(bytes[at] != to);
-        bytes[at] = to;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("switch-cost/socket.jsonl");
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        let error = format!("{:#}", Record::load(&path).unwrap_err());
-        prop_assert!(error.contains("socket.jsonl, line "), "{}", error);
-    }
-}
-
-#[test]
-fn a_digit_that_flipped_is_named_with_its_line_and_the_cure() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = written(folder.path());
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen("\"elapsed_ns\":[10000", "\"elapsed_ns\":[11000", 1)).unwrap();
-    let error = format!("{:#}", Record::load(&path).unwrap_err());
-    assert!(error.contains("line 2: the line does not come to its sum") && error.contains("measure again"), "{error}");
-}
-
-#[test]
-fn records_of_formats_1_and_2_have_no_sums_and_are_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = written(folder.path());
-    let new = Record::load(&path).unwrap().unwrap();
-    let text = fs::read_to_string(&path).unwrap();
-    for format in ["1", "2"] {
-        fs::write(&path, without_sums(&text).replacen("\"format\":3", &format!("\"format\":{format}"), 1)).unwrap();
-        let old = Record::load(&path).unwrap().unwrap();
-        assert_eq!(old.header.format.to_string(), format);
-        assert_eq!(old.runs, new.runs);
-        assert_eq!(smuggled(&fs::read_to_string(&path).unwrap()).unwrap(), None);
-    }
-    fs::write(&path, without_sums(&text)).unwrap();
-    let error = format!("{:#}", Record::load(&path).unwrap_err());
-    assert!(error.contains("line 1: the line does not end with its sum"), "{error}");
-}
-
-#[test]
-fn what_the_format_does_not_have_is_found_whatever_the_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = fs::read_to_string(written(folder.path())).unwrap();
-    assert_eq!(smuggled(&text).unwrap(), None);
-    let more = text.replacen("\"seed\":", "\"diary\":\"dear\",\"seed\":", 1);
-    assert_eq!(smuggled(&with_sums(&more)).unwrap(), Some(1));
-    let more = text.replacen("\"doubts\":", "\"diary\":\"dear\",\"doubts\":", 1);
-    assert_eq!(smuggled(&with_sums(&more)).unwrap(), Some(2));
-    assert_eq!(smuggled(&without_sums(&more).replacen("\"format\":3", "\"format\":2", 1)).unwrap(), Some(2));
-}
-
 #[test]
 fn what_is_no_file_or_has_no_end_is_no_record() {
     let folder = tempfile::tempdir().unwrap();
@@ -282,6 +220,25 @@ fn a_record_comes_back_as_it_was_written() {
     assert_eq!(complete, [0, 2], "round 1 lacks a cell");
     assert_eq!(record.next_round(), 3);
     assert_eq!(record.day(), "2026-11-20");
+}
+
+#[test]
+fn rounds_of_two_starts_of_the_machine_are_no_session() {
+    let boot = |own: Option<&str>| State { boot: own.map(str::to_owned), ..end().after };
+    let own = Header {
+        before: State { boot: Some("one".to_owned()), ..header(Vec::new()).before },
+        ..header(vec![cell("x", "free")])
+    };
+    let mut run = reported(&own, 0, 0, 10.0);
+    for (later, is_one) in [(Some("one"), true), (None, true), (Some("two"), false)] {
+        run.resumed = Some(boot(later));
+        let mut reader = sound::Reader::new(&own, "switch-cost", "socket").unwrap();
+        let end = End { after: boot(later), ..end() };
+        for result in [reader.run(&run, |_, _, _| Ok(())), reader.end(&end)] {
+            assert_eq!(result.is_ok(), is_one, "{later:?}");
+            assert!(is_one || result.unwrap_err().to_string().contains("started anew during the session"));
+        }
+    }
 }
 
 #[test]
