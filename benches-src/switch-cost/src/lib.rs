@@ -39,7 +39,7 @@ pub struct Ring {
     pub order: Order,
 }
 
-/// The parameters of rings over primitives that carry bytes.
+/// The parameters of rings over socket pairs with more than a token to them.
 #[derive(Args, Serialize, Clone, Copy)]
 pub struct Streams {
     #[command(flatten)]
@@ -201,6 +201,12 @@ impl Ring {
         reserve_descriptors(2 * self.hops as usize)?;
         let pipe = || pipe().map(|(from, to)| (to, from));
         Ok(self.each(pipe).into_iter().collect::<io::Result<_>>()?)
+    }
+
+    /// The ring's primitives as socket pairs.
+    pub fn socket_pairs(&self) -> Result<Vec<(UnixStream, UnixStream)>> {
+        reserve_descriptors(2 * self.hops as usize)?;
+        Ok(self.each(UnixStream::pair).into_iter().collect::<io::Result<_>>()?)
     }
 
     /// The ring's primitives as eventfds; both ends are the same descriptor.

@@ -205,7 +205,7 @@ fn what_is_built_beside_a_session_is_not_measured_by_it() {
 
 #[test]
 fn asked_to_stop_while_linking_it_does_not_blame_the_linker() {
-    let stop = "[ -z \"$LLD_REPRODUCE\" ] || { kill -INT $PPID; exit 1; }\n";
+    let stop = "[ -z \"$LLD_REPRODUCE\" ] || { kill -INT $PPID; sleep 1; exit 1; }\n";
     let fake = with_tools(&format!("{stop}{CARGO}"), LINKER);
     let error = fail(measure(&fake, &["--effort", "full"]));
     assert!(error.contains("interrupted") && !error.contains("this linker"), "{error}");

@@ -9,26 +9,24 @@ use anyhow::{Result, ensure};
 use harness::{Clock, Placement};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
-use switch_cost::{Streams, TOKEN, WorkingSet};
+use switch_cost::{Ring, TOKEN};
 
-fn loop_epoll(ring: Streams, _: Placement, clock: Clock) -> Result<u64> {
+fn loop_epoll(ring: Ring, _: Placement, clock: Clock) -> Result<u64> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    let pairs = ring.socket_pairs()?.into_iter();
-    let mut pairs: Vec<_> = pairs.map(|(to, from)| (to, from, ring.working_set())).collect();
+    let mut pairs = ring.socket_pairs()?;
     register(&epoll, &pairs)?;
     // As many events as tokio asks for.
     let mut events = Vec::with_capacity(1024);
-    let (mut buffer, mut passed) = (ring.buffer(), 0);
-    clock.time(ring.hops(), |laps| {
+    let (mut buffer, mut passed) = ([0], 0);
+    clock.time(ring.hops, |laps| {
         let mut read = 0;
         for () in laps {
-            for (number, (to, from, working_set)) in pairs.iter_mut().enumerate() {
+            for (number, (to, from)) in pairs.iter_mut().enumerate() {
                 to.write_all(&TOKEN)?;
                 while !can_read(number, &epoll, &mut events)? {}
                 read += from.read(&mut buffer)? as u64;
                 let empty = from.read(&mut buffer).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
                 ensure!(empty, "more was read than was written");
-                working_set.touch();
             }
         }
         passed += read;
@@ -53,9 +51,9 @@ fn can_read(number: usize, epoll: &OwnedFd, events: &mut Vec<epoll::Event>) -> R
 const WRITER: u64 = u64::MAX;
 
 /// As tokio registers its streams: both ends, for both directions, told once of each change.
-fn register(epoll: &OwnedFd, pairs: &[(UnixStream, UnixStream, WorkingSet)]) -> Result<()> {
+fn register(epoll: &OwnedFd, pairs: &[(UnixStream, UnixStream)]) -> Result<()> {
     let both = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-    for (number, (to, from, _)) in pairs.iter().enumerate() {
+    for (number, (to, from)) in pairs.iter().enumerate() {
         to.set_nonblocking(true)?;
         from.set_nonblocking(true)?;
         epoll::add(epoll, to, EventData::new_u64(WRITER), both)?;

@@ -5,22 +5,19 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use harness::{Clock, Placement};
-use switch_cost::{Streams, TOKEN};
+use switch_cost::{Ring, TOKEN};
 
-fn loop_socket(ring: Streams, _: Placement, clock: Clock) -> Result<u64> {
-    let pairs = ring.socket_pairs()?.into_iter();
-    let mut pairs: Vec<_> = pairs.map(|(to, from)| (to, from, ring.working_set())).collect();
-    let (mut buffer, mut passed) = (ring.buffer(), 0);
-    clock.time(ring.hops(), |laps| {
-        let (buffer, mut read) = (buffer.as_mut_slice(), 0);
+fn loop_socket(ring: Ring, _: Placement, clock: Clock) -> Result<u64> {
+    let mut pairs = ring.socket_pairs()?;
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
+        let mut buffer = [0];
         for () in laps {
-            for (to, from, working_set) in &mut pairs {
+            for (to, from) in &mut pairs {
                 to.write_all(&TOKEN)?;
-                read += from.read(buffer)? as u64;
-                working_set.touch();
+                passed += from.read(&mut buffer)? as u64;
             }
         }
-        passed += read;
         Ok(())
     })?;
     Ok(passed)

@@ -3,64 +3,42 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Args;
 use harness::{Clock, Laps, Placement};
-use runtime::Flavor;
-use serde::Serialize;
-use switch_cost::{Link, Streams, TOKEN, Tasks};
+use switch_cost::{Link, RingOfTasks, TOKEN, Tasks};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-fn task_socket(Parameters { streams: ring, runtime }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
-    let (drivers, others) = ring.links()?;
+fn task_socket(RingOfTasks { ring, runtime }: RingOfTasks, placement: Placement, clock: Clock) -> Result<u64> {
     let runtime = runtime.start(placement)?;
+    let (driver, others) = ring.links(ring.socket_pairs()?);
     let entered = runtime.enter();
-    let register = |links: Vec<Link<_>>| links.into_iter().map(Link::into_tokio).collect::<Result<Vec<_>>>();
-    let links = (register(drivers)?, register(others)?);
+    let others = others.into_iter().map(Link::into_tokio).collect::<Result<_>>()?;
+    let links = (driver.into_tokio()?, others);
     drop(entered);
-    let mut tasks = Tasks::start(runtime, links, |link| pass_on(link, ring));
-    clock.time(ring.hops(), |laps| tasks.drive(|drivers| drive(drivers, ring, laps)))?;
-    let (drivers, others) = tasks.into_parts();
+    let mut tasks = Tasks::start(runtime, links, pass_on);
+    clock.time(ring.hops, |laps| tasks.drive(|driver| drive(driver, laps)))?;
+    let (driver, others) = tasks.into_parts();
     // The closed end goes round like a token: each task reads the end of its stream and leaves.
-    drop(drivers);
+    drop(driver);
     others.join()
 }
 
-/// By the driver's ends of each ring.
-async fn drive(mut drivers: Vec<Link<UnixStream>>, ring: Streams, laps: Laps) -> Result<(Vec<Link<UnixStream>>, u64)> {
-    let (mut buffer, mut working_set) = (ring.buffer(), ring.working_set());
-    let mut passed = 0;
+async fn drive(mut driver: Link<UnixStream>, laps: Laps) -> Result<(Link<UnixStream>, u64)> {
+    let (mut buffer, mut passed) = ([0], 0);
     for () in laps {
-        for driver in &mut drivers {
-            working_set.touch();
-            driver.to.write_all(&TOKEN).await?;
-        }
-        for driver in &mut drivers {
-            passed += driver.from.read(&mut buffer).await? as u64;
-        }
+        driver.to.write_all(&TOKEN).await?;
+        passed += driver.from.read(&mut buffer).await? as u64;
     }
-    Ok((drivers, passed))
+    Ok((driver, passed))
 }
 
-async fn pass_on(mut link: Link<UnixStream>, ring: Streams) -> Result<u64> {
-    let (mut buffer, mut working_set) = (ring.buffer(), ring.working_set());
-    let mut passed = 0;
+async fn pass_on(mut link: Link<UnixStream>) -> Result<u64> {
+    let (mut buffer, mut passed) = ([0], 0);
     while link.from.read(&mut buffer).await? == TOKEN.len() {
-        working_set.touch();
         link.to.write_all(&TOKEN).await?;
         passed += 1;
     }
     Ok(passed)
-}
-
-#[derive(Args, Serialize)]
-struct Parameters {
-    #[command(flatten)]
-    #[serde(flatten)]
-    streams: Streams,
-    /// Which of tokio's runtimes
-    #[arg(long, value_enum, default_value_t)]
-    runtime: Flavor,
 }
 
 fn main() -> ExitCode {

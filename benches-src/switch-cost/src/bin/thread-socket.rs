@@ -6,36 +6,29 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use harness::{Clock, Placement};
-use switch_cost::{Link, Streams, TOKEN, Threads};
+use switch_cost::{Link, Ring, TOKEN, Threads};
 
-fn thread_socket(ring: Streams, placement: Placement, clock: Clock) -> Result<u64> {
-    let (mut drivers, others) = ring.links()?;
+fn thread_socket(ring: Ring, placement: Placement, clock: Clock) -> Result<u64> {
+    let (mut driver, others) = ring.links(ring.socket_pairs()?);
     placement.pin_participant(0)?;
-    let others = Threads::start(others, placement, move |link| pass_on(link, ring))?;
+    let others = Threads::start(others, placement, pass_on)?;
     let mut passed = 0;
-    clock.time(ring.hops(), |laps| {
-        let (mut buffer, mut working_set) = (ring.buffer(), ring.working_set());
+    clock.time(ring.hops, |laps| {
+        let mut buffer = [0];
         for () in laps {
-            for driver in &mut drivers {
-                working_set.touch();
-                driver.to.write_all(&TOKEN)?;
-            }
-            for driver in &mut drivers {
-                passed += driver.from.read(&mut buffer)? as u64;
-            }
+            driver.to.write_all(&TOKEN)?;
+            passed += driver.from.read(&mut buffer)? as u64;
         }
         Ok(())
     })?;
     // The closed end goes round like a token: each thread reads the end of its stream and leaves.
-    drop(drivers);
+    drop(driver);
     Ok(passed + others.join()?)
 }
 
-fn pass_on(mut link: Link<UnixStream>, ring: Streams) -> Result<u64> {
-    let (mut buffer, mut working_set) = (ring.buffer(), ring.working_set());
-    let mut passed = 0;
+fn pass_on(mut link: Link<UnixStream>) -> Result<u64> {
+    let (mut buffer, mut passed) = ([0], 0);
     while link.from.read(&mut buffer)? == TOKEN.len() {
-        working_set.touch();
         link.to.write_all(&TOKEN)?;
         passed += 1;
     }

@@ -121,6 +121,11 @@ impl Contributed {
             headers.map(move |(index, (header, _))| (session, index, header))
         })
     }
+
+    /// Those of an experiment.
+    pub fn records_of(&self, chapter: &str, experiment: &str) -> impl Iterator<Item = (&Session, usize, &Header)> {
+        self.records().filter(move |(.., header)| header.chapter == chapter && header.experiment == experiment)
+    }
 }
 
 impl Session {

@@ -9,12 +9,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::book::experiment::Experiment;
 use crate::project::Project;
 use crate::record::successions::Succession;
+use crate::record::sum::sha256;
 
 /// Hashes of everything that decides what a program does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -276,8 +276,7 @@ pub fn hash_file(path: &Path) -> Result<String> {
 
 /// A short hash: enough to tell versions of a file apart.
 pub fn hash(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    sha256(bytes)[..16].to_owned()
 }
 
 #[cfg(test)]

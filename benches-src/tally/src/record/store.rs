@@ -52,13 +52,11 @@ impl Store {
                 if let Some(unreadable) = self.unreadable() {
                     bail!("{unreadable}");
                 }
-                let is_own = |header: &Header| header.chapter == chapter && header.experiment == experiment;
                 let rank = |header: &Header| {
                     let is_shown = !matches!(header.sources.freshness(current), Freshness::Stale(_));
                     (is_shown, header.effort, header.before.time.clone())
                 };
-                let all = own.records().filter(|(.., header)| is_own(header));
-                let best = all.max_by_key(|(.., header)| rank(header));
+                let best = own.records_of(chapter, experiment).max_by_key(|(.., header)| rank(header));
                 Ok(best.map(|(session, index, header)| Found {
                     header: header.clone(),
                     place: Place::Session(own, session, index),
@@ -87,9 +85,7 @@ impl Store {
     pub fn has(&self, chapter: &str, experiment: &str) -> bool {
         match self {
             Self::Local(project) => project.local_record(chapter, experiment).exists(),
-            Self::Exported(own) => {
-                own.records().any(|(.., header)| header.chapter == chapter && header.experiment == experiment)
-            }
+            Self::Exported(own) => own.records_of(chapter, experiment).next().is_some(),
         }
     }
 }
