@@ -49,6 +49,7 @@ fn connect(
     serve: impl FnOnce(Vec<TcpStream>, Placement) -> Result<u64> + Send + 'static,
 ) -> Result<(Vec<TcpStream>, JoinHandle<Result<u64>>)> {
     resources::reserve_descriptors(2 * connections as usize + 40)?;
+    resources::reserve_connections(connections as usize)?;
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let (mut clients, mut streams) = (Vec::new(), Vec::new());
     for _ in 0..connections {

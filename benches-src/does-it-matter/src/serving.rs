@@ -137,6 +137,7 @@ fn program<O: Args + Send + 'static>(
         thread::sleep(Duration::from_secs(serve_seconds));
         return report.give(BTreeMap::from([("answered".to_owned(), count(answered.all() as f64))]));
     }
+    resources::reserve_connections((phases.connections + phases.idle) as usize)?;
     let root = identity.as_ref().map(|identity| identity.root().to_vec());
     let loaded =
         Remote::start(placement).and_then(|mut load| phases::run(&mut load, &answered, &phases, address, root));

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use rustix::param::page_size;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
 use serde::{Deserialize, Serialize};
 
@@ -285,7 +286,7 @@ impl Reserve {
 
     /// What this process uses, the reserve included, which is given back before.
     fn read_without(self, roots: &Roots) -> Used {
-        let length = Self::MAPPINGS as usize * PAGE_BYTES;
+        let length = Self::MAPPINGS as usize * page_size();
         // SAFETY: the whole of what `map` made, which holds nothing, and which only the one who speaks gives back.
         let given_back = unsafe { libc::munmap(std::ptr::without_provenance_mut(self.start), length) } == 0;
         let used = Used::read(roots);
@@ -303,8 +304,6 @@ fn prepare_to_allocate() {
     }
     drop(std::hint::black_box(Vec::<u8>::with_capacity(100 << 10)));
 }
-
-const PAGE_BYTES: usize = 4096;
 
 /// Makes a climbing process of this one, as it was told.
 pub(crate) fn prepare(order: &Order) -> Result<()> {
@@ -329,7 +328,7 @@ pub(crate) fn prepare(order: &Order) -> Result<()> {
 
 /// Makes mappings that cannot be joined, since every other page may not be touched; where they begin.
 fn occupy(mappings: u64) -> Result<usize> {
-    let length = mappings as usize * PAGE_BYTES;
+    let (length, page_bytes) = (mappings as usize * page_size(), page_size());
     // SAFETY: a new private mapping at an address of the kernel's choice overlaps nothing that anybody uses.
     let start = unsafe {
         libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
@@ -339,7 +338,7 @@ fn occupy(mappings: u64) -> Result<usize> {
     }
     for page in (0..mappings as usize).step_by(2) {
         // SAFETY: the page lies in the mapping just made, which nobody else knows.
-        let changed = unsafe { libc::mprotect(start.byte_add(page * PAGE_BYTES), PAGE_BYTES, libc::PROT_READ) };
+        let changed = unsafe { libc::mprotect(start.byte_add(page * page_bytes), page_bytes, libc::PROT_READ) };
         ensure!(changed == 0, "cannot occupy mappings: {}", io::Error::last_os_error());
     }
     Ok(start.addr())

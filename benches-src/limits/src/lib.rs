@@ -93,12 +93,12 @@ pub fn attributes(Stack { stack_bytes }: Stack) -> Result<libc::pthread_attr_t> 
 /// Maps a second stack for the calling thread, as the standard library does for handling signals; whether it could be. Nobody uses
 /// it, and it stays until the process ends.
 pub fn map_second_stack(guarded: bool) -> bool {
-    const PAGE_BYTES: usize = 4096;
-    let (length, flags) = (libc::SIGSTKSZ + usize::from(guarded) * PAGE_BYTES, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let page_bytes = rustix::param::page_size();
+    let (length, flags) = (libc::SIGSTKSZ + usize::from(guarded) * page_bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a new mapping at an address of the kernel's choice, which nobody else knows.
     let stack = unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     // SAFETY: the first page of the mapping just made, which holds nothing.
-    let protect = || unsafe { libc::mprotect(stack, PAGE_BYTES, libc::PROT_NONE) };
+    let protect = || unsafe { libc::mprotect(stack, page_bytes, libc::PROT_NONE) };
     stack != libc::MAP_FAILED && (!guarded || protect() == 0)
 }
 

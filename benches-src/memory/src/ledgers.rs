@@ -100,7 +100,6 @@ impl Ledgers {
         let mut values = vec![
             ("heap_bytes", heap_bytes as f64),
             ("heap_blocks", heap_blocks as f64),
-            ("allocator_bytes", allocator_bytes() as f64),
             ("resident_bytes", rollup.bytes("Pss")? as f64),
             ("private_dirty_bytes", rollup.bytes("Private_Dirty")? as f64),
             ("huge_page_bytes", rollup.bytes("AnonHugePages")? as f64),
@@ -111,6 +110,7 @@ impl Ledgers {
             ("available_bytes", available),
             ("total_bytes", total.context(CGROUP)?.map_or(available, |bytes| bytes as f64)),
         ];
+        values.extend(allocator_bytes().map(|bytes| ("allocator_bytes", bytes as f64)));
         values.extend(kernel.context(CGROUP)?.map(|bytes| ("cgroup_kernel_bytes", bytes as f64)));
         Ok(values)
     }
@@ -146,6 +146,10 @@ impl Ledgers {
         let mut missing = BTreeMap::new();
         if let Err(reason) = &self.cgroup {
             missing.insert("cgroup_kernel_bytes".to_owned(), reason.clone());
+        }
+        if !self.values.contains_key("allocator_bytes") {
+            let reason = "this C library has no mallinfo2; glibc has it since 2.33".to_owned();
+            missing.insert("allocator_bytes".to_owned(), reason);
         }
         if self.caches.is_empty() {
             let reason = "/proc/slabinfo cannot be read here (root can)".to_owned();
@@ -191,11 +195,22 @@ fn count_what_is_pending() {
     let _ = fs::read("/proc/sys/vm/stat_refresh");
 }
 
-/// What the C library's allocator holds of the system's memory, used or not.
-fn allocator_bytes() -> usize {
-    // SAFETY: mallinfo2 takes nothing and returns a plain struct; it locks each arena while it looks at it.
-    let info = unsafe { libc::mallinfo2() };
-    info.arena + info.hblkhd
+/// What the C library's allocator holds of the system's memory, used or not. The function is looked for where it runs, for an older C library lacks it.
+#[cfg(target_env = "gnu")]
+fn allocator_bytes() -> Option<usize> {
+    type Mallinfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
+    // SAFETY: the name ends in a zero byte, and dlsym only looks for it.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mallinfo2".as_ptr()) };
+    // SAFETY: a function of this name has this type in every glibc that has one, and None is what a null pointer becomes.
+    let mallinfo2 = unsafe { std::mem::transmute::<*mut libc::c_void, Option<Mallinfo2>>(found) }?;
+    // SAFETY: it takes nothing and returns a plain struct; it locks each arena while it looks at it.
+    let info = unsafe { mallinfo2() };
+    Some(info.arena + info.hblkhd)
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn allocator_bytes() -> Option<usize> {
+    None
 }
 
 /// Lines of a name, a colon, and a number of KiB.

@@ -5,6 +5,7 @@ pub mod cgroups;
 pub mod tool;
 
 use std::fs::File;
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,24 @@ pub fn reserve_descriptors(count: usize) -> Result<()> {
     unsafe { libc::close(highest) };
     Ok(())
 }
+
+/// Makes sure that this process can connect to itself `count` times over TCP: a network namespace need not have a loopback device that is up.
+pub fn reserve_connections(count: usize) -> Result<()> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    TcpStream::connect(listener.local_addr()?).map_err(|error| {
+        Unavailable::because(format!("nothing can connect to 127.0.0.1 here: {error} (as root: ip link set lo up)"))
+    })?;
+    let range = std::fs::read_to_string(PORTS).unwrap_or_default();
+    match range.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>().as_deref() {
+        Ok([first, last]) if last + 1 < first + count => Err(Unavailable::because(format!(
+            "it needs {count} ports, and net.ipv4.ip_local_port_range has those from {first} to {last} \
+             (as root: sysctl net.ipv4.ip_local_port_range='32768 60999')"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+const PORTS: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
 /// Makes sure that `count` more threads can be started: a limit that is met halfway may abort the process instead of
 /// giving an error (rust-lang/rust#78497). What exists already is taken from each limit, whoever's it is.

@@ -13,6 +13,7 @@ use crate::book::cell::Cell;
 use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::plan::{Plan, Plans};
+use crate::book::renamed;
 use crate::cmd::measure::one_at_a_time;
 use crate::measure::bound::own_executable;
 use crate::measure::git::revision;
@@ -22,7 +23,7 @@ use crate::measure::session::Session;
 use crate::project::Project;
 use crate::record::machine::{Facts, State};
 use crate::record::sources::Current;
-use crate::record::successions::{Compared, Succeeded, Succession};
+use crate::record::successions::{Compared, PLAN, Replaced, Succeeded, Succession};
 use crate::record::digest::{Digest, Packed};
 use crate::record::{Effort, FORMAT, Header, RawRecord, Record, packed};
 use crate::say;
@@ -160,9 +161,16 @@ const ABOUT: &str = "# Programs that were rewritten, each measured side by side 
 /// The plain cells of a quick run, or of a full one where a quick one has none, each as it is and as it was.
 fn cells_of_both(experiment: &Experiment, before: &Project) -> Result<Vec<Cell>> {
     let mut cells = if experiment.is_full_only() { experiment.full_cells()? } else { experiment.quick_cells()? };
-    cells.retain(|cell| cell.condition.is_none() && before.programs().join(&cell.program).is_file());
-    let then: Vec<Cell> = cells.iter().map(Cell::before).collect();
-    Ok([cells, then].concat())
+    cells.retain(|cell| cell.condition.is_none());
+    let pairs = cells.into_iter().map(|cell| (then(experiment, &cell), cell));
+    let (then, now): (Vec<Cell>, Vec<Cell>) =
+        pairs.filter(|(then, _)| before.programs().join(&then.program).is_file()).unzip();
+    Ok([now, then].concat())
+}
+
+/// A cell as it was before, under the name that it had.
+fn then(experiment: &Experiment, cell: &Cell) -> Cell {
+    renamed::then(&experiment.renamed, cell).before()
 }
 
 /// The records of what was compared in this checkout.
@@ -177,11 +185,18 @@ fn compared_records(project: &Project, plans: &Plans) -> Result<Vec<RawRecord>> 
 fn derived(plans: &Plans, records: &[Record]) -> Result<Succession> {
     let mut found: BTreeMap<String, Vec<Compared>> = BTreeMap::new();
     let (mut before, mut after, mut about) = (BTreeMap::new(), BTreeMap::new(), None);
+    let mut replaced = BTreeMap::new();
     for record in records {
         let header = &record.header;
         let (plan, experiment) = plans.experiment(&header.experiment)?;
         before.extend(header.succeeds.iter().flat_map(|sources| sources.own.clone()));
         after.extend(header.sources.own.clone());
+        // The plan is of the experiment, and no program's.
+        if let Some((before, after)) = before.remove(PLAN).zip(after.remove(PLAN))
+            && before != after
+        {
+            replaced.insert(header.experiment.clone(), Replaced { before, after });
+        }
         about = Some((header.day().to_owned(), header.machine.summary()));
         for cell in header.cells.iter().filter(|cell| !cell.is_before()) {
             let of_program = found.entry(format!("{}/{}", plan.chapter, cell.program)).or_default();
@@ -189,17 +204,14 @@ fn derived(plans: &Plans, records: &[Record]) -> Result<Succession> {
         }
     }
     let (day, machine) = about.context("it has no record")?;
-    // The plan is of the experiment, and no program's.
-    before.remove("plan");
-    after.remove("plan");
     let programs = found.into_iter().map(|(name, cells)| Succeeded { name, alike: Succeeded::is_alike(&cells), cells });
-    Ok(Succession { day, machine, before, after, programs: programs.collect() })
+    Ok(Succession { day, machine, before, after, plans: replaced, programs: programs.collect() })
 }
 
 /// A cell over the same before; nothing where there is no number of both.
 fn compared(plan: &Plan, experiment: &Experiment, record: &Record, cell: &Cell) -> Result<Option<Compared>> {
     let measure = experiment.main_measure();
-    let expression = Expression::parse(&format!("{cell}.{measure} / {}.{measure}", cell.before()))?;
+    let expression = Expression::parse(&format!("{cell}.{measure} / {}.{measure}", then(experiment, cell)))?;
     let measured = record.evaluate(&expression)?;
     let name = format!("{}/{}: {cell}", plan.chapter, experiment.name);
     ensure!(record.lost_of(cell).is_none(), "{name} failed; mend the program and compare again");

@@ -208,7 +208,7 @@ impl Session<'_> {
         let cell = &header.cells[index];
         let link_order = self.link_orders.as_ref().map(|_| link_order(round, cell.is_twin()));
         let program = self.program(cell, link_order);
-        let core_to_core_ns = core_to_core::of_first_two().context("how far apart two CPUs are cannot be found out")?;
+        let core_to_core_ns = core_to_core::of_two_cpus().context("how far apart two CPUs are cannot be found out")?;
         let started = Instant::now();
         let observe = || match self.experiment.count {
             None => self.time(&program, cell, &self.flags(header.effort, round), environment_bytes),

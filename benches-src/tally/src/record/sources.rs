@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::book::experiment::Experiment;
+use crate::book::renamed::Renamed;
 use crate::project::Project;
 use crate::record::successions::Succession;
 use crate::record::sum::sha256;
@@ -31,8 +32,12 @@ pub struct Current {
     pub sources: Sources,
     /// Modules of the crate that the listings do not use. A record may still have their hashes, from when each had those of all.
     unused: BTreeSet<String>,
+    /// The experiment's name.
+    experiment: String,
     /// `chapter/program` of every program.
     programs: Vec<String>,
+    /// What cells of older records are called now.
+    pub renamed: Vec<Renamed>,
     /// When programs were rewritten.
     successions: Vec<Succession>,
 }
@@ -100,7 +105,9 @@ impl Current {
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
         let programs = experiment.programs().into_iter().map(|program| format!("{chapter}/{program}")).collect();
-        Ok(Self { sources: Sources { own, beneath }, unused, programs, successions: Succession::load_all(project)? })
+        let (experiment, renamed) = (experiment.name.clone(), experiment.renamed.clone());
+        let successions = Succession::load_all(project)?;
+        Ok(Self { sources: Sources { own, beneath }, unused, experiment, programs, renamed, successions })
     }
 }
 
@@ -109,7 +116,7 @@ impl Sources {
     pub fn freshness(&self, current: &Current) -> Freshness {
         let mut stale = differences(&self.own, &current.sources.own);
         stale.retain(|name| !current.unused.contains(name));
-        let covers = |own: &&Succession| own.covers(&current.programs, &stale, &self.own, &current.sources.own);
+        let covers = |own: &&Succession| own.covers(&current.experiment, &current.programs, &stale, [&self.own, &current.sources.own]);
         let succession = (!stale.is_empty()).then(|| current.successions.iter().find(covers));
         let rewritten = match succession {
             Some(None) => return Freshness::Stale(stale),

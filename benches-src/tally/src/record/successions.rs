@@ -21,9 +21,22 @@ pub struct Succession {
     pub before: BTreeMap<String, String>,
     /// The same after.
     pub after: BTreeMap<String, String>,
+    /// Experiments whose plans call other programs than before, each with the hashes of both.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub plans: BTreeMap<String, Replaced>,
     /// The programs, in the order of their names.
     #[serde(rename = "program")]
     pub programs: Vec<Succeeded>,
+}
+
+/// A plan that took the place of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replaced {
+    /// The hash of what it measured.
+    pub before: String,
+    /// The hash of what it measures.
+    pub after: String,
 }
 
 /// A program that was rewritten.
@@ -53,6 +66,9 @@ pub struct Compared {
     /// Over so many rounds.
     pub rounds: usize,
 }
+
+/// What a plan is called among the sources of a record.
+pub const PLAN: &str = "plan";
 
 /// What is still as long.
 const ALIKE: f64 = 0.02;
@@ -88,13 +104,19 @@ impl Succession {
     /// programs take as long as before.
     pub fn covers(
         &self,
+        experiment: &str,
         programs: &[String],
         differ: &[String],
-        measured: &BTreeMap<String, String>,
-        current: &BTreeMap<String, String>,
+        [measured, current]: [&BTreeMap<String, String>; 2],
     ) -> bool {
-        let was_replaced =
-            |file: &String| measured.get(file) == self.before.get(file) && current.get(file) == self.after.get(file);
+        // An experiment need not have every file: where a listing was taken apart, it has run one before and runs another now.
+        let is = |hash: Option<&String>, known: Option<&String>| hash.is_none() || hash == known;
+        let was_replaced = |file: &String| {
+            let plan = self.plans.get(experiment).filter(|_| file == PLAN);
+            let before = plan.map(|own| &own.before).or(self.before.get(file));
+            let after = plan.map(|own| &own.after).or(self.after.get(file));
+            is(measured.get(file), before) && is(current.get(file), after)
+        };
         let is_alike = |program: &String| self.programs.iter().any(|own| own.name == *program && own.alike);
         differ.iter().all(was_replaced) && programs.iter().all(is_alike)
     }
@@ -133,16 +155,42 @@ mod tests {
             machine: "one".to_owned(),
             before: files("old"),
             after: files("new"),
+            plans: BTreeMap::new(),
             programs: vec![program("c/a", true), program("c/b", false)],
         };
         let covers = |program: &str, measured: &str, current: &str| {
             let differ = ["c/src/bin/a.rs".to_owned()];
-            own.covers(&[program.to_owned()], &differ, &files(measured), &files(current))
+            own.covers("e", &[program.to_owned()], &differ, [&files(measured), &files(current)])
         };
         assert!(covers("c/a", "old", "new"));
         assert!(!covers("c/a", "older", "new"), "it was another listing that was replaced");
         assert!(!covers("c/a", "old", "newer"), "it was rewritten again");
         assert!(!covers("c/b", "old", "new"), "it takes another time");
         assert!(!covers("c/unknown", "old", "new"));
+    }
+
+    #[test]
+    fn a_listing_that_was_taken_apart_is_covered_where_the_plan_was_replaced_as_well() {
+        let map = |all: &[(&str, &str)]| {
+            all.iter().map(|(name, hash)| ((*name).to_owned(), (*hash).to_owned())).collect::<BTreeMap<_, _>>()
+        };
+        let own = Succession {
+            day: "2026-11-26".to_owned(),
+            machine: "one".to_owned(),
+            before: map(&[("c/src/bin/json.rs", "1")]),
+            after: map(&[("c/src/bin/json.rs", "2"), ("c/src/bin/json-read.rs", "3")]),
+            plans: BTreeMap::from([("e".to_owned(), Replaced { before: "p".to_owned(), after: "q".to_owned() })]),
+            programs: vec![Succeeded { name: "c/json-read".to_owned(), alike: true, cells: Vec::new() }],
+        };
+        let measured = map(&[("c/src/bin/json.rs", "1"), ("plan", "p")]);
+        let current = map(&[("c/src/bin/json-read.rs", "3"), ("plan", "q")]);
+        let differ: Vec<String> = measured.keys().chain(current.keys()).cloned().collect();
+        let covers = |experiment, measured: &_, current: &_| {
+            own.covers(experiment, &["c/json-read".to_owned()], &differ, [measured, current])
+        };
+        assert!(covers("e", &measured, &current));
+        assert!(!covers("another", &measured, &current), "whose plan was not replaced");
+        assert!(!covers("e", &measured, &map(&[("c/src/bin/json-read.rs", "3"), ("plan", "r")])));
+        assert!(!covers("e", &map(&[("c/src/bin/json.rs", "0"), ("plan", "p")]), &current));
     }
 }
