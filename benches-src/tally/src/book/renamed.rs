@@ -78,7 +78,11 @@ pub fn check(renamed: &[Renamed], cells: &[Cell]) -> Result<()> {
     for Renamed { was, is } in renamed {
         let kept = cells.iter().find(|cell| was.is(cell));
         ensure!(kept.is_none(), "renamed: {} is still called so", kept.map_or_else(String::new, Cell::to_string));
-        ensure!(cells.iter().any(|cell| is.is(cell)), "renamed: no cell is called {} with these parameters", is.program);
+        ensure!(
+            cells.iter().any(|cell| is.is(cell)),
+            "renamed: no cell is called {} with these parameters",
+            is.program
+        );
     }
     Ok(())
 }

@@ -204,4 +204,3 @@ fn text(known: &Known) -> String {
     }
     out
 }
-

@@ -21,10 +21,10 @@ use crate::measure::interrupted::Interrupted;
 use crate::measure::programs;
 use crate::measure::session::Session;
 use crate::project::Project;
+use crate::record::digest::{Digest, Packed};
 use crate::record::machine::{Facts, State};
 use crate::record::sources::Current;
 use crate::record::successions::{Compared, PLAN, Replaced, Succeeded, Succession};
-use crate::record::digest::{Digest, Packed};
 use crate::record::{Effort, FORMAT, Header, RawRecord, Record, packed};
 use crate::say;
 

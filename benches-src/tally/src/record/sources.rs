@@ -116,7 +116,9 @@ impl Sources {
     pub fn freshness(&self, current: &Current) -> Freshness {
         let mut stale = differences(&self.own, &current.sources.own);
         stale.retain(|name| !current.unused.contains(name));
-        let covers = |own: &&Succession| own.covers(&current.experiment, &current.programs, &stale, [&self.own, &current.sources.own]);
+        let covers = |own: &&Succession| {
+            own.covers(&current.experiment, &current.programs, &stale, [&self.own, &current.sources.own])
+        };
         let succession = (!stale.is_empty()).then(|| current.successions.iter().find(covers));
         let rewritten = match succession {
             Some(None) => return Freshness::Stale(stale),

@@ -189,8 +189,7 @@ mod tests {
         assert!(!all_share_a_core(wanted));
         // Of those that may be used, only what they have in common counts.
         let siblings = machine.line(&[0, 8]);
-        let wanted =
-            "2 CPUs: 1 core of 1 package, 2 threads each, 1 NUMA node, L3 shared by both";
+        let wanted = "2 CPUs: 1 core of 1 package, 2 threads each, 1 NUMA node, L3 shared by both";
         assert_eq!(siblings, wanted);
         assert!(all_share_a_core(&siblings));
         let some = "4 CPUs: 3 cores of 1 package, 1 to 2 threads each, 2 NUMA nodes, L3 shared in groups of 3, 1";
