@@ -239,8 +239,10 @@ impl Project {
 
     /// The machine that published pages show, if there is one.
     pub fn reference(&self) -> Option<Machine> {
-        let target = fs::read_link(self.root.join("data/machines/reference")).ok()?;
-        let slug = target.file_name()?.to_string_lossy().into_owned();
+        let path = self.root.join("data/machines/reference");
+        // Where git makes no links, it writes where they would lead into a file.
+        let target = fs::read_link(&path).or_else(|_| fs::read_to_string(&path).map(PathBuf::from)).ok()?;
+        let slug = target.file_name()?.to_string_lossy().trim_end().to_owned();
         self.machines().ok()?.contains(&slug).then_some(Machine::Exported(slug))
     }
 

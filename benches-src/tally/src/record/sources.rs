@@ -13,6 +13,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::book::experiment::Experiment;
 use crate::book::renamed::Renamed;
+use crate::name;
 use crate::project::Project;
 use crate::record::successions::Succession;
 use crate::record::sum::sha256;
@@ -243,7 +244,8 @@ fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<OsString> {
 
 /// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
 pub fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
-    let is_shared = |entry: &DirEntry| entry.depth() != 1 || entry.file_name() != "bin";
+    let is_shared =
+        |entry: &DirEntry| (entry.depth() != 1 || entry.file_name() != "bin") && name::is_ones_own(entry.file_name());
     let src = benches.join(chapter).join("src");
     let entries = WalkDir::new(src).sort_by_file_name().into_iter().filter_entry(is_shared).flatten();
     let paths =
@@ -268,6 +270,7 @@ fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, S
 fn hash_folder(folder: &Path) -> Result<String> {
     let mut entries: Vec<_> =
         fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?.collect::<Result<_, _>>()?;
+    entries.retain(|entry| name::is_ones_own(&entry.file_name()));
     entries.sort_by_key(std::fs::DirEntry::file_name);
     let mut all = String::new();
     for entry in entries {

@@ -11,6 +11,7 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::plan_file::{self, LONGEST_LINE};
 use crate::cmd::list::operation;
+use crate::name;
 use crate::print::frame::{planned_cells, shared_parameters};
 use crate::print::view::View;
 use crate::project::Project;
@@ -62,7 +63,8 @@ fn entries(view: &View, plan: &Plan, programs: &BTreeSet<String>) -> Vec<String>
 fn programs(project: &Project, chapter: &str) -> Result<BTreeSet<String>> {
     let folder = project.benches().join(chapter).join("src/bin");
     let listed = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let files = listed.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let files = listed.flatten().map(|entry| entry.file_name()).filter(|file| name::is_ones_own(file));
+    let files = files.map(|file| file.to_string_lossy().into_owned());
     Ok(files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect())
 }
 

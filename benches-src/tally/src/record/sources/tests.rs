@@ -10,6 +10,8 @@ fn sources(listing: &str, lock: &str) -> Sources {
 
 fn current(listing: &str, lock: &str) -> Current {
     Current {
+        experiment: "e".to_owned(),
+        renamed: Vec::new(),
         sources: sources(listing, lock),
         unused: BTreeSet::new(),
         programs: vec!["c/a".to_owned()],
@@ -33,6 +35,7 @@ fn a_listing_whose_successor_takes_as_long_is_older() {
         machine: "one".to_owned(),
         before: own("1"),
         after: own("2"),
+        plans: BTreeMap::new(),
         programs: vec![Succeeded { name: "c/a".to_owned(), alike, cells: Vec::new() }],
     };
     let now = |alike| Current { successions: vec![rewritten(alike)], ..current("2", "2") };
