@@ -80,6 +80,7 @@ impl Succeed {
 
     fn measure(&self, project: &Project, plans: &Plans) -> Result<()> {
         let before = Project::at(&self.before)?;
+        let plans_before = Plans::load(&before).with_context(|| format!("in {}", before.root().display()))?;
         let _locks = one_at_a_time(project)?;
         let revision = revision(project);
         let programs = match &self.programs {
@@ -94,7 +95,9 @@ impl Succeed {
             }
             let cells = cells_of_both(experiment, &before)?;
             let current = Current::read(project, &plan.chapter, experiment)?;
-            let then = Current::read(&before, &plan.chapter, experiment)?;
+            // What was not asked then has nothing that it takes the place of.
+            let Ok((_, asked_then)) = plans_before.experiment(&experiment.name) else { continue };
+            let then = Current::read(&before, &plan.chapter, asked_then)?;
             if cells.is_empty() || current.sources.own == then.sources.own {
                 continue;
             }

@@ -237,7 +237,7 @@ impl Session<'_> {
     }
 
     /// Where a cell's program lies, as it is usually linked or in another order.
-    fn program(&self, cell: &Cell, link_order: Option<u32>) -> PathBuf {
+    pub(super) fn program(&self, cell: &Cell, link_order: Option<u32>) -> PathBuf {
         match (&self.before, self.link_orders.as_ref().zip(link_order)) {
             (Some(before), _) if cell.is_before() => before.join(&cell.program),
             (_, Some((orders, order))) => orders.program(&cell.program, order),
