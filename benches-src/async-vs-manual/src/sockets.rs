@@ -1,13 +1,13 @@
 //! The same exchange over real sockets: clients on a thread of their own send a line on each connection and wait for all of them to
 //! come back. The clients read and write by the system calls of these names; servers send and receive.
 
-use std::marker::PhantomData;
 use std::net::{TcpListener, TcpStream};
+use std::process::ExitCode;
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use harness::{Laps, Placement, Repeat};
+use harness::Placement;
 use serde::Serialize;
 
 use crate::fake::LINE;
@@ -21,63 +21,52 @@ pub struct Clients {
     pub connections: u32,
 }
 
-/// A way to serve connections until all of them have been closed by their clients.
-pub trait ServeSockets: 'static {
-    /// Answers lines and says how many. The streams do not block.
-    fn serve(streams: Vec<TcpStream>, placement: Placement) -> Result<u64>;
+/// The whole of a program's `main`. `serve` answers lines until all connections have been closed by their clients, and says how many it has
+/// answered. It runs on a thread of its own, and the streams that it is given do not block.
+pub fn main(name: &str, serve: impl FnOnce(Vec<TcpStream>, Placement) -> Result<u64> + Send + 'static) -> ExitCode {
+    harness::repeat(name, |Clients { connections }, placement, clock| {
+        let (clients, server) = connect(connections, placement, serve)?;
+        clock.time(clients.len() as u64, |laps| {
+            for () in laps {
+                for client in &clients {
+                    ensure!(rustix::io::write(client, LINE)? == LINE.len(), "a line was sent in part");
+                }
+                for client in &clients {
+                    read_line(client)?;
+                }
+            }
+            Ok(())
+        })?;
+        drop(clients);
+        server.join().map_err(|_| anyhow!("the server panicked"))?
+    })
 }
 
-/// Clients, and the server under test.
-pub struct Lines<S> {
-    clients: Vec<TcpStream>,
-    server: JoinHandle<Result<u64>>,
-    kind: PhantomData<S>,
-}
-
-impl<S: ServeSockets> Repeat for Lines<S> {
-    type Parameters = Clients;
-
-    fn set_up(parameters: &Clients, placement: Placement) -> Result<Self> {
-        harness::reserve_descriptors(2 * parameters.connections as usize + 40)?;
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        let (mut clients, mut streams) = (Vec::new(), Vec::new());
-        for _ in 0..parameters.connections {
-            let client = TcpStream::connect(listener.local_addr()?)?;
-            let (stream, _) = listener.accept()?;
-            client.set_nodelay(true)?;
-            stream.set_nodelay(true)?;
-            stream.set_nonblocking(true)?;
-            clients.push(client);
-            streams.push(stream);
-        }
-        let server = thread::spawn(move || {
-            placement.pin_participant(0)?;
-            S::serve(streams, placement)
-        });
-        placement.pin_participant(1)?;
-        Ok(Self { clients, server, kind: PhantomData })
+/// The clients' ends of so many connections, and the thread that serves at the others.
+fn connect(
+    connections: u32,
+    placement: Placement,
+    serve: impl FnOnce(Vec<TcpStream>, Placement) -> Result<u64> + Send + 'static,
+) -> Result<(Vec<TcpStream>, JoinHandle<Result<u64>>)> {
+    resources::reserve_descriptors(2 * connections as usize + 40)?;
+    resources::reserve_connections(connections as usize)?;
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let (mut clients, mut streams) = (Vec::new(), Vec::new());
+    for _ in 0..connections {
+        let client = TcpStream::connect(listener.local_addr()?)?;
+        let (stream, _) = listener.accept()?;
+        client.set_nodelay(true)?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        clients.push(client);
+        streams.push(stream);
     }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.clients.len() as u64
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        for () in laps {
-            for client in &self.clients {
-                ensure!(rustix::io::write(client, LINE)? == LINE.len(), "a line was sent in part");
-            }
-            for client in &self.clients {
-                read_line(client)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        drop(self.clients);
-        self.server.join().map_err(|_| anyhow!("the server panicked"))?
-    }
+    let server = thread::spawn(move || {
+        placement.pin_participant(0)?;
+        serve(streams, placement)
+    });
+    placement.pin_participant(1)?;
+    Ok((clients, server))
 }
 
 fn read_line(client: &TcpStream) -> Result<()> {
@@ -125,9 +114,4 @@ impl Line {
         self.room.copy_within(bytes..self.filled, 0);
         self.filled -= bytes;
     }
-}
-
-/// The whole of a program's `main`.
-pub fn main<S: ServeSockets>(name: &str) -> std::process::ExitCode {
-    harness::repeat::<Lines<S>>(name)
 }

@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use support::{observe, run};
+use support::{each_program_does_what_it_says, observe, run};
 
 const SERVERS: [&str; 20] = [
     env!("CARGO_BIN_EXE_manual"),
@@ -43,6 +43,11 @@ fn count(server: &str) -> BTreeMap<String, f64> {
 
 fn name(program: &str) -> &str {
     program.rsplit('/').next().unwrap()
+}
+
+#[test]
+fn each_program_does_its_work_once_and_says_what_it_has() {
+    each_program_does_what_it_says(|_| Some(&[]));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the programs of this chapter share: a lap creates a batch of units and waits until all of them have ended.
 
 pub mod pthread;
+pub mod stacks;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};

@@ -5,8 +5,9 @@ mod support;
 
 use std::process::Command;
 
-use support::{observe, run};
+use support::{each_program_does_what_it_says, observe, run};
 
+/// Those that create units in batches, each with what makes it another program inside.
 const PROGRAMS: [&[&str]; 11] = [
     &[env!("CARGO_BIN_EXE_spawn-thread"), "--stack-bytes", "65536"],
     &[env!("CARGO_BIN_EXE_spawn-pthread"), "--stack-bytes", "65536"],
@@ -20,6 +21,11 @@ const PROGRAMS: [&[&str]; 11] = [
     &[env!("CARGO_BIN_EXE_box-future")],
     &[env!("CARGO_BIN_EXE_new-coroutine"), "--stack-bytes", "65536"],
 ];
+
+#[test]
+fn each_program_does_its_work_once_and_says_what_it_has() {
+    each_program_does_what_it_says(|_| Some(&[]));
+}
 
 #[test]
 fn every_unit_of_every_batch_is_created_and_ends() {

@@ -4,9 +4,11 @@ pub mod generator;
 pub mod http;
 pub mod order;
 pub mod phases;
+pub mod pieces;
 pub mod pipeline;
 pub mod remote;
 pub mod serving;
+pub mod task;
 pub mod tls;
 
 use observation::Measure;

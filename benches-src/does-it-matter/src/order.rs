@@ -1,5 +1,6 @@
 //! An order as JSON, and the small piece of work that a service does with it.
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
 /// What a customer wants to buy.
@@ -33,6 +34,14 @@ pub struct Item {
     pub weight: f64,
     /// A few words.
     pub tags: Vec<String>,
+}
+
+/// How long an order is.
+#[derive(Args, Serialize, Clone, Copy)]
+pub struct Bytes {
+    /// Bytes of the JSON, or a few more: an order has whole items
+    #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub bytes: u64,
 }
 
 impl Order {

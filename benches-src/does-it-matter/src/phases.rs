@@ -1,12 +1,12 @@
 //! What a server is put through, and what is made of it: connections, a warm-up, saturation, and then requests that come at fractions of
 //! what it could answer.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use harness::{Described, Findings, described};
 use observation::Measure;
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
@@ -47,16 +47,47 @@ pub trait Watch: Sync {
     fn memory_bytes(&self) -> Result<Option<u64>>;
 }
 
-/// Everything that came of it.
-#[derive(Default)]
-pub struct Results {
-    /// By name.
-    pub measures: BTreeMap<String, Measure>,
-    /// What there is to distrust.
-    pub doubts: Vec<String>,
-    /// What could not be measured, and why.
-    pub unavailable: BTreeMap<String, String>,
-}
+/// What the clients of any server can tell.
+pub const SEEN_BY_CLIENTS: [Described; 14] = [
+    described("connections", "1", "connections that were open, idle ones among them"),
+    described("rate", "1", "requests answered in a second at saturation"),
+    described("saturation_ns", "ns", "the time of one request at saturation: a second divided by the rate"),
+    described("load_cpu_share", "1", "the CPU time that the load generator took at saturation, as a part of the time"),
+    described(
+        "load_late_p99_ns",
+        "ns",
+        "how late the load generator sent a request at 80 % of the rate, 99th percentile",
+    ),
+    described("half_p50_ns", "ns", "the median latency at half of the rate, from when a request was due"),
+    described("half_p99_ns", "ns", "the 99th percentile of latency at half of the rate, from when a request was due"),
+    described(
+        "half_p999_ns",
+        "ns",
+        "the 99.9th percentile of latency at half of the rate, from when a request was due",
+    ),
+    described("most_p50_ns", "ns", "the median latency at 80 % of the rate, from when a request was due"),
+    described("most_p99_ns", "ns", "the 99th percentile of latency at 80 % of the rate, from when a request was due"),
+    described(
+        "most_p999_ns",
+        "ns",
+        "the 99.9th percentile of latency at 80 % of the rate, from when a request was due",
+    ),
+    described("common_p50_ns", "ns", "the median latency at --common-rate, from when a request was due"),
+    described("common_p99_ns", "ns", "the 99th percentile of latency at --common-rate, from when a request was due"),
+    described("common_p999_ns", "ns", "the 99.9th percentile of latency at --common-rate, from when a request was due"),
+];
+
+/// What is known beside that of a server in this process.
+pub const SEEN_INSIDE: [Described; 4] = [
+    described(
+        "user_memory_bytes",
+        "B",
+        "the growth of the server's process by all connections, page tables included, for each of them",
+    ),
+    described("cpu_ns", "ns", "the CPU time that one request took the server at saturation"),
+    described("common_cpu_ns", "ns", "the CPU time that one request took the server at --common-rate"),
+    described("switches", "1", "switches of the server's threads for each request at 80 % of the rate"),
+];
 
 /// A 99th percentile stands only where a phase had so many requests.
 const FOR_A_99TH: u64 = 1_000;
@@ -80,42 +111,42 @@ pub fn run(
     phases: &Phases,
     address: SocketAddr,
     root: Option<Vec<u8>>,
-) -> Result<Results> {
-    let mut results = Results::default();
-    let (connections, idle) = results.fit(phases);
+) -> Result<Findings> {
+    let mut found = Findings::default();
+    let (connections, idle) = fit(phases, &mut found.doubts);
     let memory_before = server.memory_bytes()?;
     let target = Target { address, connections, idle, json_bytes: phases.json_bytes as usize, root };
     load.execute(&Command::Connect(target))?;
-    results.put("connections", count((connections + idle) as f64));
+    put(&mut found, "connections", count((connections + idle) as f64));
     if let (Some(before), Some(after)) = (memory_before, server.memory_bytes()?) {
         let growth = after.saturating_sub(before) as f64;
-        results.put("user_memory_bytes", bytes(growth / (connections + idle) as f64));
+        put(&mut found, "user_memory_bytes", bytes(growth / (connections + idle) as f64));
     }
 
     load.execute(&Command::Closed { milliseconds: phases.milliseconds.div_ceil(4) })?;
     let (full, cpu_ns) = watched(load, server, &Command::Closed { milliseconds: phases.milliseconds })?;
     let rate = full.answered_in_time as f64 * 1e9 / full.phase_ns as f64;
-    results.put("rate", count(rate));
-    results.put("saturation_ns", nanoseconds(1e9 / rate));
-    results.put("load_cpu_share", count(full.cpu_ns as f64 / full.elapsed_ns as f64));
-    results.measures.extend(cpu_ns.map(|time| ("cpu_ns".to_owned(), nanoseconds(time))));
+    put(&mut found, "rate", count(rate));
+    put(&mut found, "saturation_ns", nanoseconds(1e9 / rate));
+    put(&mut found, "load_cpu_share", count(full.cpu_ns as f64 / full.elapsed_ns as f64));
+    found.measures.extend(cpu_ns.map(|time| ("cpu_ns".to_owned(), nanoseconds(time))));
 
     let open = |rate: f64, seed| Command::Open { rate, milliseconds: phases.long_enough(rate), seed };
     let (half, _) = watched(load, server, &open(0.5 * rate, phases.seed))?;
-    results.latencies("half", &half);
+    latencies(&mut found, "half", &half);
     let switches_before = server.switches()?;
     let (most, _) = watched(load, server, &open(0.8 * rate, phases.seed + 1))?;
-    results.latencies("most", &most);
-    results.put("load_late_p99_ns", nanoseconds(most.lateness.p99 as f64));
+    latencies(&mut found, "most", &most);
+    put(&mut found, "load_late_p99_ns", nanoseconds(most.lateness.p99 as f64));
     if let (Some(before), Some(after)) = (switches_before, server.switches()?) {
-        results.put("switches", count(after.saturating_sub(before) as f64 / most.answered.max(1) as f64));
+        put(&mut found, "switches", count(after.saturating_sub(before) as f64 / most.answered.max(1) as f64));
     }
     if phases.common_rate > 0 {
         let (common, cpu_ns) = watched(load, server, &open(phases.common_rate.into(), phases.seed + 2))?;
-        results.latencies("common", &common);
-        results.measures.extend(cpu_ns.map(|time| ("common_cpu_ns".to_owned(), nanoseconds(time))));
+        latencies(&mut found, "common", &common);
+        found.measures.extend(cpu_ns.map(|time| ("common_cpu_ns".to_owned(), nanoseconds(time))));
     }
-    Ok(results)
+    Ok(found)
 }
 
 /// A phase, and the CPU time that a request took the server while it lasted. What is still under way when it ends is answered too, but
@@ -138,58 +169,54 @@ fn watched(load: &mut dyn Load, server: &dyn Watch, command: &Command) -> Result
     Ok((report, Some((in_time.1 - before.1) as f64 / (in_time.0 - before.0).max(1) as f64)))
 }
 
-impl Results {
-    fn put(&mut self, name: &str, measure: Measure) {
-        self.measures.insert(name.to_owned(), measure);
+/// Doubts whether the server was what was measured.
+pub fn doubt_a_busy_generator(found: &mut Findings) -> Result<()> {
+    let share = found.measures.get("load_cpu_share").context("a generator's share")?.values[0];
+    if share > BUSY_AT_MOST {
+        let percent = share * 100.0;
+        found.doubts.push(format!("the load generator was busier than half: {percent:.0} % of the time at saturation"));
     }
+    Ok(())
+}
 
-    /// As many connections as descriptors allow for, in the server or in the generator. Idle ones are given up first.
-    fn fit(&mut self, phases: &Phases) -> (usize, usize) {
-        const OF_A_PROCESS_ITSELF: u64 = 32;
-        let (connections, idle) = (phases.connections as usize, phases.idle as usize);
-        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let most = limit.saturating_sub(OF_A_PROCESS_ITSELF).max(1) as usize;
-        if connections + idle <= most {
-            return (connections, idle);
-        }
-        self.doubts.push(format!(
-            "fewer connections than asked for: {most} of {}, since a process may have {limit} descriptors (as root: prlimit --nofile={} --pid $$)",
-            connections + idle,
-            (connections + idle) as u64 + OF_A_PROCESS_ITSELF
-        ));
-        let connections = connections.min(most);
-        (connections, most - connections)
+fn put(found: &mut Findings, name: &str, measure: Measure) {
+    found.measures.insert(name.to_owned(), measure);
+}
+
+/// As many connections as descriptors allow for, in the server or in the generator. Idle ones are given up first.
+fn fit(phases: &Phases, doubts: &mut Vec<String>) -> (usize, usize) {
+    const OF_A_PROCESS_ITSELF: u64 = 32;
+    let (connections, idle) = (phases.connections as usize, phases.idle as usize);
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let most = limit.saturating_sub(OF_A_PROCESS_ITSELF).max(1) as usize;
+    if connections + idle <= most {
+        return (connections, idle);
     }
+    doubts.push(format!(
+        "fewer connections than asked for: {most} of {}, since a process may have {limit} descriptors (as root: prlimit --nofile={} --pid $$)",
+        connections + idle,
+        (connections + idle) as u64 + OF_A_PROCESS_ITSELF
+    ));
+    let connections = connections.min(most);
+    (connections, most - connections)
+}
 
-    /// Quantiles, as far as there are requests enough beyond them.
-    fn latencies(&mut self, phase: &str, report: &Report) {
-        let Quantiles { p50, p99, p999 } = report.latency;
-        for (name, value, needed) in [("p50", p50, 20), ("p99", p99, FOR_A_99TH), ("p999", p999, 10_000)] {
-            let name = format!("{phase}_{name}_ns");
-            if report.unsent > 0 {
-                let due = report.answered + report.unsent;
-                let reason =
-                    format!("{} of {due} requests had to wait for so long that they were not even sent", report.unsent);
-                self.unavailable.insert(name, reason);
-            } else if report.answered < needed {
-                let reason = format!("the phase had {} requests and it needs {needed}", report.answered);
-                self.unavailable.insert(name, reason);
-            } else {
-                self.put(&name, nanoseconds(value as f64));
-            }
+/// Quantiles, as far as there are requests enough beyond them.
+fn latencies(found: &mut Findings, phase: &str, report: &Report) {
+    let Quantiles { p50, p99, p999 } = report.latency;
+    for (name, value, needed) in [("p50", p50, 20), ("p99", p99, FOR_A_99TH), ("p999", p999, 10_000)] {
+        let name = format!("{phase}_{name}_ns");
+        if report.unsent > 0 {
+            let due = report.answered + report.unsent;
+            let reason =
+                format!("{} of {due} requests had to wait for so long that they were not even sent", report.unsent);
+            found.unavailable.insert(name, reason);
+        } else if report.answered < needed {
+            let reason = format!("the phase had {} requests and it needs {needed}", report.answered);
+            found.unavailable.insert(name, reason);
+        } else {
+            put(found, &name, nanoseconds(value as f64));
         }
-    }
-
-    /// Doubts whether the server was what was measured.
-    pub fn doubt_a_busy_generator(&mut self) -> Result<()> {
-        let share = self.measures.get("load_cpu_share").context("a generator's share")?.values[0];
-        if share > BUSY_AT_MOST {
-            self.doubts.push(format!(
-                "the load generator was busier than half: {:.0} % of the time at saturation",
-                share * 100.0
-            ));
-        }
-        Ok(())
     }
 }
 
@@ -213,17 +240,17 @@ mod tests {
     #[test]
     fn a_quantile_stands_only_where_there_are_requests_enough() {
         for (answered, known) in [(10, 0), (100, 1), (1_000, 2), (9_999, 2), (10_000, 3)] {
-            let mut results = Results::default();
-            results.latencies("half", &report(answered, 0));
-            assert_eq!((results.measures.len(), results.unavailable.len()), (known, 3 - known), "{answered}");
+            let mut found = Findings::default();
+            latencies(&mut found, "half", &report(answered, 0));
+            assert_eq!((found.measures.len(), found.unavailable.len()), (known, 3 - known), "{answered}");
         }
     }
 
     #[test]
     fn requests_that_were_never_sent_leave_no_quantile() {
-        let mut results = Results::default();
-        results.latencies("most", &report(20_000, 1));
-        assert!(results.measures.is_empty());
-        assert!(results.unavailable["most_p50_ns"].contains("1 of 20001"));
+        let mut found = Findings::default();
+        latencies(&mut found, "most", &report(20_000, 1));
+        assert!(found.measures.is_empty());
+        assert!(found.unavailable["most_p50_ns"].contains("1 of 20001"));
     }
 }

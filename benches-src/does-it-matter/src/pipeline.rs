@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-pub use channels::{Blocking, Bounded, Closed, Crossbeam, QueueReceiver, QueueSender, Std};
+pub use channels::{Blocking, Bounded, Channel, Closed, Crossbeam, QueueReceiver, QueueSender, Std};
 pub use sink::{Checker, Done, Sink};
 
 use crate::order::Order;
@@ -71,6 +71,41 @@ impl Pipelines {
     /// What an onramp is handed, again and again.
     pub fn input(&self) -> Arc<[u8]> {
         Order::of_bytes(1, self.bytes as usize).to_json().into()
+    }
+}
+
+/// A stage that is to start, and the ends that it is given of its channels.
+pub enum Stage<Told, From, To> {
+    /// The first: decodes as many events as it is told to, again and again.
+    Onramp(Onramp, Told, To),
+    /// The second.
+    Pipeline(From, To),
+    /// The third.
+    Offramp(From, Checker),
+}
+
+impl Pipelines {
+    /// Lays channels and has the stages started between them, offramps first. `bounded` makes a channel for events that holds so many, and
+    /// `telling` one by which an onramp is told how many to hand out; what tells each is returned. An error where a stage cannot be started.
+    pub fn lay<Tell, Told, From, To: Clone>(
+        &self,
+        bounded: impl Fn(usize) -> (To, From),
+        telling: impl Fn() -> (Tell, Told),
+        mut start: impl FnMut(Stage<Told, From, To>) -> Result<()>,
+    ) -> Result<Vec<Tell>> {
+        let (mut starts, mut offramps, capacity) = (Vec::new(), Vec::new(), self.capacity as usize);
+        for _ in 0..self.offramps() {
+            let (to_offramp, from_pipelines) = bounded(capacity);
+            start(Stage::Offramp(from_pipelines, Checker::new(self.pipelines)))?;
+            offramps.push(to_offramp);
+        }
+        for index in 0..self.pipelines as usize {
+            let ((tell, told), (to_pipeline, from_onramp)) = (telling(), bounded(capacity));
+            start(Stage::Onramp(Onramp::new(index, self.input()), told, to_pipeline))?;
+            start(Stage::Pipeline(from_onramp, offramps[index % offramps.len()].clone()))?;
+            starts.push(tell);
+        }
+        Ok(starts)
     }
 }
 

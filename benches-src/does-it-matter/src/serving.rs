@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,27 +12,36 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use harness::{Once, Placement, Unavailable};
-use observation::Measure;
+use harness::{Described, Findings, Placement, Report, Unavailable, described};
 use rustls::ServerConfig;
 use serde::Serialize;
 
 use crate::count;
 use crate::generator::cpu_ns;
-use crate::phases::{self, Phases, Results, Watch};
+use crate::phases::{self, Phases, SEEN_BY_CLIENTS, SEEN_INSIDE, Watch};
 use crate::remote::Remote;
 use crate::tls::Identity;
 
-/// A server under test.
-pub trait Serve: 'static {
-    /// What a reader can vary of it alone.
-    type Own: Args + Serialize + Clone + Send;
+/// A server under test: serves whoever connects, until the process ends. `O` is what a reader can vary of it alone.
+pub type Serve<O> = fn(TcpListener, O, Shared) -> Result<()>;
 
-    /// Whether it is there to show how much load there can be, so that the load generator has to be busy.
-    const SHOWS_THE_GENERATOR: bool = false;
+/// The whole of a server's `main`.
+pub fn main<O: Args + Serialize + Send + 'static>(name: &str, serve: Serve<O>) -> ExitCode {
+    harness::once(name, &measures(), |parameters, placement, report| {
+        refuse_one_cpu(placement)?;
+        program(serve, parameters, placement, report, phases::doubt_a_busy_generator)
+    })
+}
 
-    /// Serves whoever connects, until the process ends.
-    fn serve(listener: TcpListener, own: Self::Own, shared: Shared) -> Result<()>;
+/// The same for a server that does nothing with what comes. It shows how much load there can be, so that the generator has to be busy.
+pub fn main_of_nothing<O: Args + Serialize + Send + 'static>(name: &str, serve: Serve<O>) -> ExitCode {
+    harness::once(name, &measures(), |parameters: Parameters<O>, placement, report| {
+        refuse_one_cpu(placement)?;
+        if parameters.tls {
+            return Err(Unavailable::because("a server that does nothing does not encrypt"));
+        }
+        program(serve, parameters, placement, report, |_| Ok(()))
+    })
 }
 
 /// What every server is given.
@@ -87,89 +96,74 @@ pub struct Parameters<O: Args> {
     root: Option<PathBuf>,
 }
 
-/// A server that listens, before anybody has connected.
-pub struct Server<S: Serve> {
-    parameters: Parameters<S::Own>,
+/// What a server's program may report.
+fn measures() -> Vec<Described> {
+    let answered =
+        described("answered", "1", "requests answered where whoever connects was served for --serve-seconds");
+    [&SEEN_BY_CLIENTS[..], &SEEN_INSIDE, &[answered]].concat()
+}
+
+fn refuse_one_cpu(placement: Placement) -> Result<()> {
+    if placement == Placement::OneCpu {
+        return Err(Unavailable::because(
+            "the load generator needs a CPU of its own, so that it is not the server that waits for it",
+        ));
+    }
+    Ok(())
+}
+
+fn program<O: Args + Send + 'static>(
+    serve: Serve<O>,
+    parameters: Parameters<O>,
     placement: Placement,
-    address: SocketAddr,
-    answered: Answered,
-    identity: Option<Identity>,
-    thread: Option<JoinHandle<Result<()>>>,
-    results: Results,
+    report: Report,
+    doubt: impl FnOnce(&mut Findings) -> Result<()>,
+) -> Result<()> {
+    let Parameters { phases, own, tls, port, serve_seconds, root } = parameters;
+    ensure!(tls || root.is_none(), "--root writes a certificate, which needs --tls true");
+    placement.pin_participant(0)?;
+    let identity = tls.then(Identity::new).transpose()?;
+    if let (Some(file), Some(identity)) = (&root, &identity) {
+        // Before it listens: whoever can connect can read it.
+        fs::write(file, identity.root()).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    let listener = TcpListener::bind(("127.0.0.1", port))
+        .with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))?;
+    let (address, answered) = (listener.local_addr()?, Answered::default());
+    let tls = identity.as_ref().map(Identity::server_config).transpose()?;
+    let shared = Shared { placement, answered: answered.clone(), json_bytes: phases.json_bytes as usize, tls };
+    let server = thread::spawn(move || serve(listener, own, shared));
+    if serve_seconds > 0 {
+        thread::sleep(Duration::from_secs(serve_seconds));
+        return report.give(BTreeMap::from([("answered".to_owned(), count(answered.all() as f64))]));
+    }
+    resources::reserve_connections((phases.connections + phases.idle) as usize)?;
+    let root = identity.as_ref().map(|identity| identity.root().to_vec());
+    let loaded =
+        Remote::start(placement).and_then(|mut load| phases::run(&mut load, &answered, &phases, address, root));
+    let mut found = loaded.map_err(|error| explain(server, error))?;
+    doubt(&mut found)?;
+    report.give(found)
 }
 
-impl<S: Serve> Once for Server<S> {
-    type Parameters = Parameters<S::Own>;
-
-    fn set_up(parameters: &Self::Parameters, placement: Placement) -> Result<Self> {
-        if placement == Placement::OneCpu {
-            return Err(Unavailable::because(
-                "the load generator needs a CPU of its own, so that it is not the server that waits for it",
-            ));
-        }
-        if parameters.tls && S::SHOWS_THE_GENERATOR {
-            return Err(Unavailable::because("a server that does nothing does not encrypt"));
-        }
-        ensure!(parameters.tls || parameters.root.is_none(), "--root writes a certificate, which needs --tls true");
-        placement.pin_participant(0)?;
-        let identity = parameters.tls.then(Identity::new).transpose()?;
-        if let (Some(file), Some(identity)) = (&parameters.root, &identity) {
-            // Before it listens: whoever can connect can read it.
-            fs::write(file, identity.root()).with_context(|| format!("cannot write {}", file.display()))?;
-        }
-        let port = parameters.port;
-        let listener = TcpListener::bind(("127.0.0.1", port))
-            .with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))?;
-        let address = listener.local_addr()?;
-        let answered = Answered::default();
-        let json_bytes = parameters.phases.json_bytes as usize;
-        let tls = identity.as_ref().map(Identity::server_config).transpose()?;
-        let (own, shared) = (parameters.own.clone(), Shared { placement, answered: answered.clone(), json_bytes, tls });
-        let thread = Some(thread::spawn(move || S::serve(listener, own, shared)));
-        Ok(Self {
-            parameters: parameters.clone(),
-            placement,
-            address,
-            answered,
-            identity,
-            thread,
-            results: Results::default(),
-        })
+/// Where the server itself has ended, that is the reason.
+fn explain(server: JoinHandle<Result<()>>, error: anyhow::Error) -> anyhow::Error {
+    if !server.is_finished() {
+        return error;
     }
-
-    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
-        if self.parameters.serve_seconds > 0 {
-            thread::sleep(Duration::from_secs(self.parameters.serve_seconds));
-            return Ok([("answered".to_owned(), count(self.answered.all() as f64))].into());
-        }
-        let mut load = Remote::start(self.placement)?;
-        let root = self.identity.as_ref().map(|identity| identity.root().to_vec());
-        let ran = phases::run(&mut load, &self.answered, &self.parameters.phases, self.address, root);
-        self.results = ran.map_err(|error| self.explain(error))?;
-        if !S::SHOWS_THE_GENERATOR {
-            self.results.doubt_a_busy_generator()?;
-        }
-        Ok(self.results.measures.clone())
-    }
-
-    fn doubts(&self) -> Vec<String> {
-        self.results.doubts.clone()
-    }
-
-    fn unavailable(&self) -> BTreeMap<String, String> {
-        self.results.unavailable.clone()
+    match server.join() {
+        Ok(Ok(())) => error.context("the server ended"),
+        Ok(Err(own)) => own.context("the server ended"),
+        Err(_) => anyhow!("the server panicked"),
     }
 }
 
-impl<S: Serve> Server<S> {
-    /// Where the server itself has ended, that is the reason.
-    fn explain(&mut self, error: anyhow::Error) -> anyhow::Error {
-        match self.thread.take_if(|thread| thread.is_finished()).map(JoinHandle::join) {
-            None => error,
-            Some(Ok(Ok(()))) => error.context("the server ended"),
-            Some(Ok(Err(own))) => own.context("the server ended"),
-            Some(Err(_)) => anyhow!("the server panicked"),
-        }
+/// Has glibc's allocator divide the threads between at most so many arenas; 0 for as many as it likes. Any other allocator has none.
+pub fn limit_arenas(most: i32) {
+    #[cfg(target_env = "gnu")]
+    if most > 0 {
+        // SAFETY: it takes two numbers, and the allocator's own lock while it uses them.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, most) };
     }
 }
 
@@ -199,9 +193,4 @@ impl Watch for Answered {
 fn field(text: &str, name: &str) -> Result<u64> {
     let of = |line: &str| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next()?.parse().ok();
     text.lines().find_map(of).with_context(|| format!("the kernel reports no {name}"))
-}
-
-/// The whole of a program's `main`.
-pub fn main<S: Serve>(name: &str) -> ExitCode {
-    harness::once::<Server<S>>(name)
 }

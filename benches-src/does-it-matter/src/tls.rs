@@ -10,7 +10,8 @@ use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::version::TLS13;
 use rustls::{
-    ClientConfig, ClientConnection, ConnectionCommon, RootCertStore, ServerConfig, ServerConnection, SideData,
+    ClientConfig, ClientConnection, ConnectionCommon, HandshakeKind, RootCertStore, ServerConfig, ServerConnection,
+    SideData,
 };
 
 /// The name that the certificate is for.
@@ -118,6 +119,13 @@ impl Pair {
         Ok(Self { client, server, wire })
     }
 
+    /// Both sides have to agree that they did this kind.
+    pub fn ensure_was(&self, wanted: HandshakeKind) -> Result<()> {
+        let kinds = (self.client.handshake_kind(), self.server.handshake_kind());
+        ensure!(kinds == (Some(wanted), Some(wanted)), "the handshake was {kinds:?}");
+        Ok(())
+    }
+
     /// Seals what the client says and opens it at the server, into `heard`, which is as long.
     pub fn say(&mut self, said: &[u8], heard: &mut [u8]) -> Result<()> {
         self.client.writer().write_all(said)?;
@@ -147,8 +155,6 @@ fn hear_all<S: SideData>(side: &mut ConnectionCommon<S>, mut wire: &[u8]) -> Res
 
 #[cfg(test)]
 mod tests {
-    use rustls::HandshakeKind;
-
     use super::*;
 
     #[test]

@@ -9,23 +9,22 @@ use std::process::Command;
 use support::{observe, run};
 
 /// Each with its parameters, and operations in one lap.
-const PROGRAMS: [(&[&str], u64); 23] = [
+const PROGRAMS: [(&[&str], u64); 22] = [
     (&[env!("CARGO_BIN_EXE_cost-syscall")], 1),
     (&[env!("CARGO_BIN_EXE_cost-alloc"), "--bytes", "64"], 1),
     (&[env!("CARGO_BIN_EXE_cost-alloc"), "--bytes", "5000"], 1),
     (&[env!("CARGO_BIN_EXE_cost-http")], 1),
     (&[env!("CARGO_BIN_EXE_cost-sha")], 1),
-    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "500", "--what", "parse"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "5000", "--what", "parse"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "50000", "--what", "parse"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "500", "--what", "write"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "5000", "--what", "write"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "50000", "--what", "write"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "full", "--side", "both"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "full", "--side", "server"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "resumed", "--side", "both"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "resumed", "--side", "server"], 1),
-    (&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "record"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json-read"), "--bytes", "500"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json-read"), "--bytes", "5000"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json-read"), "--bytes", "50000"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json-write"), "--bytes", "500"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json-write"), "--bytes", "5000"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-json-write"), "--bytes", "50000"], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls-full")], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls-full-server")], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls-resumed-server")], 1),
+    (&[env!("CARGO_BIN_EXE_cost-tls-record")], 1),
     (&[env!("CARGO_BIN_EXE_cost-thread-switch"), "--placement", "two-cpus"], 2),
     (&[env!("CARGO_BIN_EXE_cost-thread-switch")], 2),
     (&[env!("CARGO_BIN_EXE_cost-task-switch")], 2),
@@ -46,11 +45,9 @@ fn every_part_of_a_request_is_done_as_often_as_was_asked() {
 
 #[test]
 fn the_servers_part_of_a_handshake_is_less_than_both_sides() {
-    let handshake = |side| {
-        let program = [env!("CARGO_BIN_EXE_cost-tls"), "--side", side];
-        observe(&program, &["--iters", "100", "--placement", "one-cpu"]).samples[0].elapsed_ns
-    };
-    assert!(handshake("server") < handshake("both"));
+    let handshake = |program| observe(&[program], &["--iters", "100", "--placement", "one-cpu"]).samples[0].elapsed_ns;
+    let both = handshake(env!("CARGO_BIN_EXE_cost-tls-full"));
+    assert!(handshake(env!("CARGO_BIN_EXE_cost-tls-full-server")) < both);
 }
 
 #[test]
@@ -70,9 +67,6 @@ fn the_null_system_call_enters_the_kernel_each_time() {
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    let output = run(&[env!("CARGO_BIN_EXE_cost-tls"), "--what", "record", "--side", "server"], &["--once"]);
-    assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("both sides"), "{output:?}");
-    let output = run(&[env!("CARGO_BIN_EXE_cost-json"), "--bytes", "0"], &["--once"]);
+    let output = run(&[env!("CARGO_BIN_EXE_cost-json-read"), "--bytes", "0"], &["--once"]);
     assert_eq!(output.status.code(), Some(2));
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use harness::{Once, Placement};
+use harness::{Described, Placement, Report, described};
 use observation::Measure;
 use serde::Serialize;
 
@@ -15,24 +15,19 @@ struct Parameters {
     /// Pairs of readings
     #[arg(long, default_value_t = 10)]
     readings: usize,
+    /// What the result is called
+    #[arg(long, default_value = "step")]
+    name: String,
 }
 
-struct Clock(usize);
+const MEASURES: &[Described] = &[described("step", "ns", "from one reading of the clock to the next")];
 
-impl Once for Clock {
-    type Parameters = Parameters;
-
-    fn set_up(parameters: &Parameters, _: Placement) -> Result<Self> {
-        Ok(Self(parameters.readings))
-    }
-
-    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
-        let step = |_| Instant::now().elapsed().as_nanos() as f64;
-        let values = (0..self.0).map(step).collect();
-        Ok(BTreeMap::from([("step".to_owned(), Measure { unit: "ns".to_owned(), values })]))
-    }
+fn clock(parameters: Parameters, _: Placement, report: Report) -> Result<()> {
+    let step = |_| Instant::now().elapsed().as_nanos() as f64;
+    let values = (0..parameters.readings).map(step).collect();
+    report.give(BTreeMap::from([(parameters.name, Measure { unit: "ns".to_owned(), values })]))
 }
 
 fn main() -> ExitCode {
-    harness::once::<Clock>("harness/clock")
+    harness::once("harness/clock", MEASURES, clock)
 }

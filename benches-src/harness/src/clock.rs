@@ -1,173 +1,110 @@
-//! The clock around the laps, and nothing else between its two readings.
+//! The clock that a program is handed for its laps.
 
-use std::sync::{LazyLock, mpsc};
-use std::time::Instant;
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
 
-use observation::Window;
-use rustix::time::{ClockId, clock_getres};
+use anyhow::Result;
+use observation::{Measure, Observation, Window};
 
-use crate::counters::{self, Counters, Edge};
+use crate::command_line::HarnessFlags;
+use crate::laps::{self, Instruments, Laps};
+use crate::{counters, report, sampling};
 
-/// Where time and counters come from. Tests put a virtual clock here, so that known answers are exact.
-#[derive(Clone, Copy)]
-pub struct Instruments {
-    /// Monotonic nanoseconds.
-    pub now: fn() -> u64,
-    /// Everything that is counted per sample.
-    pub counters: fn(Edge) -> Counters,
-}
-
-/// The machine's own clock and counters.
-pub const REAL: Instruments = Instruments { now: monotonic_ns, counters: counters::read };
-
-/// How many laps to do, and the clock around them. The first lap that is asked for starts the clock, the end of the last one stops
-/// it, so that the same `for _ in laps` measures a thread's loop and a task's, wherever that task runs. What is done between making
-/// an iterator of it and the first lap is in no sample.
-pub struct Laps {
-    count: u64,
-    operations_per_lap: u64,
+/// Times the laps of one program. It is used up by that: a program has one operation.
+pub struct Clock<'a> {
+    flags: &'a HarnessFlags,
     instruments: Instruments,
-    singly: bool,
-    result: mpsc::SyncSender<Timed>,
+    counts: Box<dyn Fn() -> Counts + 'a>,
+    observation: &'a mut Observation,
+    /// How many operations were asked for, once they were.
+    asked: &'a mut Option<u64>,
 }
 
-/// What the laps took: together, and each where that was asked for.
-pub(crate) struct Timed {
-    pub sample: Sample,
-    /// Nanoseconds of single laps; empty unless they were timed singly.
-    pub laps_ns: Vec<u64>,
-}
+/// What those who do the operations have counted until now, by name.
+type Counts = BTreeMap<String, u64>;
 
-/// A sample as it is kept while others are still taken: nothing on the heap, which is the program's.
-#[derive(Clone, Copy)]
-pub(crate) struct Sample {
-    pub operations: u64,
-    pub elapsed_ns: u64,
-    pub moved: Counters,
-}
+impl<'a> Clock<'a> {
+    pub(crate) fn new(
+        flags: &'a HarnessFlags,
+        instruments: Instruments,
+        observation: &'a mut Observation,
+        asked: &'a mut Option<u64>,
+    ) -> Self {
+        Self { flags, instruments, counts: Box::new(Counts::new), observation, asked }
+    }
 
-impl Sample {
-    /// The same as it is recorded.
-    pub fn window(&self) -> Window {
-        Window { operations: self.operations, elapsed_ns: self.elapsed_ns, counters: self.moved.named() }
+    /// The same where those who do the operations count something beside them. It is read outside the clock, before the first lap and after
+    /// the last; how far each has moved in between stands in the observation's `whole_run`.
+    pub fn counting<'b>(self, counts: impl Fn() -> Counts + 'b) -> Clock<'b>
+    where
+        'a: 'b,
+    {
+        Clock { counts: Box::new(counts), ..self }
+    }
+
+    /// Does laps of so many operations each: `for () in laps { … }`. The clock runs from the first lap's beginning to the last one's end,
+    /// and this is called once for each sample and each step of the warm-up.
+    pub fn time(self, operations_per_lap: u64, mut do_laps: impl FnMut(Laps) -> Result<()>) -> Result<()> {
+        let before = Moment::now(&self);
+        let sampled = sampling::take(&mut do_laps, operations_per_lap, self.flags, self.instruments)?;
+        let operations = sampled.laps * operations_per_lap;
+        let after = Moment::now(&self);
+        let Self { observation, asked, flags, .. } = self;
+        before.note_until(after, operations, observation);
+        observation.doubts = report::doubts(&sampled.samples, observation.measures[COST].values[0]);
+        observation.samples = sampled.samples;
+        observation.histograms.extend(sampled.single_laps.map(|laps| ("lap".to_owned(), laps)));
+        *asked = Some(operations);
+        flags.run_command()
     }
 }
 
-impl Laps {
-    /// So many laps of so many operations each; the receiver gets the times when the last one is done.
-    pub(crate) fn new(count: u64, operations_per_lap: u64, instruments: Instruments) -> (Self, mpsc::Receiver<Timed>) {
-        let (result, timed) = mpsc::sync_channel(1);
-        let laps = Self { count, operations_per_lap, instruments, singly: false, result };
-        (laps, timed)
-    }
-
-    /// The same with the clock read between any two laps.
-    pub(crate) fn singly(self) -> Self {
-        Self { singly: true, ..self }
-    }
+/// What is known at either end of all laps.
+struct Moment {
+    at_ns: u64,
+    migrations: Result<u64, String>,
+    counts: Counts,
 }
 
-impl IntoIterator for Laps {
-    type Item = ();
-    type IntoIter = Running;
-
-    fn into_iter(self) -> Running {
-        let laps_ns = Vec::with_capacity(if self.singly { self.count as usize } else { 0 });
-        Running { left: 0, ended: 0, start: None, lap_start_ns: 0, laps_ns, instead_ns: None, laps: self }
+impl Moment {
+    fn now(clock: &Clock) -> Self {
+        let (migrations, counts) = (counters::migrations(), (clock.counts)());
+        Self { at_ns: (clock.instruments.now)(), migrations, counts }
     }
-}
 
-/// Laps under way: from the first on, the clock is running.
-pub struct Running {
-    left: u64,
-    /// Laps that were timed singly and have ended.
-    ended: u64,
-    /// When the first lap began, and what the counters were then.
-    start: Option<(u64, Counters)>,
-    lap_start_ns: u64,
-    laps_ns: Vec<u64>,
-    /// Times that stand for those of the laps.
-    instead_ns: Option<u64>,
-    laps: Laps,
-}
-
-impl Iterator for Running {
-    type Item = ();
-
-    #[inline]
-    fn next(&mut self) -> Option<()> {
-        if self.left == 0 {
-            return self.next_stretch();
-        }
-        self.left -= 1;
-        Some(())
-    }
-}
-
-impl Running {
-    /// Where the laps at hand are used up: at the beginning, at the end, and between any two laps that are timed singly.
-    #[cold]
-    fn next_stretch(&mut self) -> Option<()> {
-        let Some((start_ns, counters)) = self.start else {
-            return self.begin();
+    fn note_until(self, end: Self, operations: u64, observation: &mut Observation) {
+        let moved = |(name, count): (String, u64)| {
+            let before = self.counts.get(&name)?;
+            Some((name, count.saturating_sub(*before)))
         };
-        let now_ns = (self.laps.instruments.now)();
-        if self.laps.singly && self.ended < self.laps.count {
-            self.ended += 1;
-            if self.instead_ns.is_none() {
-                self.laps_ns.push(now_ns - self.lap_start_ns);
-            }
-            if self.ended < self.laps.count {
-                self.lap_start_ns = (self.laps.instruments.now)();
-                return Some(());
-            }
+        let mut counters: Counts = end.counts.into_iter().filter_map(moved).collect();
+        match self.migrations.and_then(|before| Ok(end.migrations? - before)) {
+            Ok(moved) => drop(counters.insert("migrations".to_owned(), moved)),
+            Err(reason) => drop(observation.unavailable.insert("migrations".to_owned(), reason)),
         }
-        self.stop(self.instead_ns.unwrap_or(now_ns - start_ns), counters);
-        None
-    }
-
-    /// Starts the clock with the first lap. One that is timed singly is a stretch of its own.
-    fn begin(&mut self) -> Option<()> {
-        let at_hand = if self.laps.singly { 1 } else { self.laps.count };
-        self.left = at_hand.checked_sub(1).expect("nobody asks for no laps");
-        let counters = (self.laps.instruments.counters)(Edge::Start);
-        self.lap_start_ns = (self.laps.instruments.now)();
-        self.start = Some((self.lap_start_ns, counters));
-        Some(())
-    }
-
-    /// A time, in nanoseconds, that one operation took by its own account. From the first on, the sample's time is the sum of
-    /// such times and not the laps'; where laps are timed singly, each is one entry of the distribution.
-    pub fn took(&mut self, ns: u64) {
-        *self.instead_ns.get_or_insert(0) += ns;
-        if self.laps.singly {
-            self.laps_ns.push(ns);
-        }
-    }
-
-    fn stop(&mut self, elapsed_ns: u64, before: Counters) {
-        let moved = (self.laps.instruments.counters)(Edge::End).since(&before);
-        let operations = self.laps.count * self.laps.operations_per_lap;
-        let sample = Sample { operations, elapsed_ns, moved };
-        // A second call after the end finds the channel full or closed; the first times stand.
-        let _ = self.laps.result.try_send(Timed { sample, laps_ns: std::mem::take(&mut self.laps_ns) });
+        observation.whole_run = Some(Window { operations, elapsed_ns: end.at_ns - self.at_ns, counters });
     }
 }
 
-/// The monotonic clock in nanoseconds since this was first called.
-pub fn monotonic_ns() -> u64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    START.elapsed().as_nanos() as u64
+/// The measure that says what one reading of the clock costs.
+const COST: &str = "clock_cost";
+
+/// Notes what is to be known of clock and counters before anything is timed.
+pub(crate) fn note_itself(observation: &mut Observation, instruments: Instruments) {
+    observation.idle_window = Some(idle_window(instruments));
+    let (resolution_ns, cost_ns) = laps::resolution_and_cost_ns();
+    let ns = |value| Measure { unit: "ns".to_owned(), values: vec![value] };
+    observation.measures.insert("clock_resolution".to_owned(), ns(resolution_ns));
+    observation.measures.insert(COST.to_owned(), ns(cost_ns));
 }
 
-/// The clock's stated resolution and the measured cost of reading it, both in nanoseconds.
-pub fn resolution_and_cost_ns() -> (f64, f64) {
-    const READINGS: u32 = 1000;
-    let resolution = clock_getres(ClockId::Monotonic);
-    let start = monotonic_ns();
-    for _ in 0..READINGS {
-        std::hint::black_box(monotonic_ns());
+/// What the counters do while the program does nothing.
+fn idle_window(instruments: Instruments) -> Window {
+    const LENGTH: Duration = Duration::from_millis(10);
+    let (laps, timed) = Laps::new(1, 0, instruments);
+    for () in laps {
+        thread::sleep(LENGTH);
     }
-    let cost = (monotonic_ns() - start) as f64 / f64::from(READINGS);
-    (resolution.tv_sec as f64 * 1e9 + resolution.tv_nsec as f64, cost)
+    timed.try_recv().expect("a loop that ends sends its times").sample.window()
 }

@@ -24,6 +24,9 @@ pub struct HarnessFlags {
     /// Print the observation as one line of JSON
     #[arg(long)]
     pub json: bool,
+    /// Print what this program has, its parameters and measures, as one line of JSON, and do nothing
+    #[arg(long)]
+    pub describe: bool,
     /// Print nothing
     #[arg(long, conflicts_with = "json")]
     pub quiet: bool,

@@ -105,10 +105,11 @@ struct Files {
 
 impl Files {
     fn find() -> Self {
-        let folder = |cpu: u32| fs::read_dir(format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle")).ok();
-        let states =
-            (0..).map_while(folder).flat_map(|states| states.flatten().map(|state| state.path().join("usage")));
-        Self { idle_states: states.collect(), text: Vec::new() }
+        // Their numbers may have holes.
+        let inside = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let states = inside("/sys/devices/system/cpu".into()).flat_map(|cpu| inside(cpu.join("cpuidle")));
+        let usage = states.map(|state| state.join("usage")).filter(|usage| usage.is_file());
+        Self { idle_states: usage.collect(), text: Vec::new() }
     }
 
     fn read(&mut self) -> [Option<u64>; NAMES.len() - OWN] {

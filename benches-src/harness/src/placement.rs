@@ -1,19 +1,20 @@
 //! Where a program's threads may run, decided before any of them exists.
 
+use std::fs;
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::resources::Unavailable;
+use crate::Unavailable;
 
 /// Where a program's threads may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Placement {
     /// All threads on the first CPU that this process may use.
     OneCpu,
-    /// Participant `i` on CPU `i` mod 2 of the first two that this process may use; a runtime's workers pinned likewise.
+    /// Participant `i` on CPU `i` mod 2 of the first two of different cores that this process may use; a runtime's workers pinned likewise.
     TwoCpus,
     /// Wherever the kernel likes, among the CPUs that this process may use.
     #[default]
@@ -34,13 +35,16 @@ impl Placement {
             Placement::OneCpu => 1,
             Placement::TwoCpus => 2,
         };
-        let allowed = allowed_cpus()?;
+        let mut allowed = allowed_cpus()?;
         if allowed.len() < needed {
             return Err(Unavailable::because(format!(
                 "placement {} needs {needed} CPUs, and this process may use {}",
                 self.name(),
                 allowed.len()
             )));
+        }
+        if let Some(other) = allowed.iter().position(|cpu| core(*cpu) != core(allowed[0])) {
+            allowed.swap(1, other);
         }
         pin_to(&allowed[..needed])?;
         PLACES.get_or_init(|| allowed[..needed].to_vec());
@@ -63,6 +67,12 @@ impl Placement {
 /// The CPUs of the placement. Kept, because a thread inherits the place of the one that starts it, and could not find the
 /// other CPU from there.
 static PLACES: OnceLock<Vec<usize>> = OnceLock::new();
+
+/// The CPUs of a core, which take from each other whatever they do, as the kernel lists them; kernels before 5.3 know the list by its older name.
+fn core(cpu: usize) -> Option<String> {
+    let list = |name| fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}")).ok();
+    list("core_cpus_list").or_else(|| list("thread_siblings_list"))
+}
 
 fn allowed_cpus() -> Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;

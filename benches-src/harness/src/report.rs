@@ -3,13 +3,57 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use observation::{Observation, Window};
+use anyhow::{Context, Result, ensure};
+use observation::{Measure, Observation, Window};
 use serde::Serialize;
 
-use crate::Placement;
 use crate::command_line::HarnessFlags;
-use crate::resources::Unavailable;
+use crate::{Described, Placement, Unavailable};
+
+/// What a program found that is its own measurement.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// The results by name. Each has a value at least.
+    pub measures: BTreeMap<String, Measure>,
+    /// What there is to distrust about these results. What stands before the colon is the same in every process that has the doubt.
+    pub doubts: Vec<String>,
+    /// The results that this machine does not give, and why.
+    pub unavailable: BTreeMap<String, String>,
+}
+
+impl From<BTreeMap<String, Measure>> for Findings {
+    fn from(measures: BTreeMap<String, Measure>) -> Self {
+        Self { measures, ..Self::default() }
+    }
+}
+
+/// Takes down what a program found. It is used up by that: a program finds things out once.
+pub struct Report<'a> {
+    described: &'a [Described],
+    flags: &'a HarnessFlags,
+    observation: &'a mut Observation,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(described: &'a [Described], flags: &'a HarnessFlags, observation: &'a mut Observation) -> Self {
+        Self { described, flags, observation }
+    }
+
+    /// Gives the findings, while what they are about is still there: `--command` runs now. An error where a measure has no value, or is not
+    /// as the program describes it.
+    pub fn give(self, findings: impl Into<Findings>) -> Result<()> {
+        let Findings { measures, doubts, unavailable } = findings.into();
+        for (name, measure) in &measures {
+            ensure!(!measure.values.is_empty(), "measure {name} has no value");
+            let known = self.described.iter().any(|own| own.is_of(name) && own.unit == measure.unit);
+            ensure!(known, "the program describes no measure {name} in {}", measure.unit);
+        }
+        self.observation.measures = measures;
+        self.observation.doubts = doubts;
+        self.observation.unavailable = unavailable;
+        self.flags.run_command()
+    }
+}
 
 /// An observation that says what is about to be measured.
 pub fn empty(name: &str, parameters: &impl Serialize, placement: Placement) -> Result<Observation> {

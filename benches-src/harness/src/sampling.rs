@@ -7,9 +7,8 @@ use anyhow::{Context, Result};
 use criterion::{Criterion, SamplingMode};
 use observation::{Histogram, Window};
 
-use crate::clock::{Instruments, Laps, Sample};
 use crate::command_line::HarnessFlags;
-use crate::repeat::Repeat;
+use crate::laps::{Instruments, Laps, Sample};
 
 /// The samples of one process, and how many laps were done altogether, warm-up included.
 pub struct Sampled {
@@ -20,25 +19,36 @@ pub struct Sampled {
 }
 
 /// Takes samples as the flags ask: exactly so many laps, or as many as Criterion finds right.
-pub fn take<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: Instruments) -> Result<Sampled> {
+pub fn take(
+    do_laps: &mut impl FnMut(Laps) -> Result<()>,
+    operations_per_lap: u64,
+    flags: &HarnessFlags,
+    instruments: Instruments,
+) -> Result<Sampled> {
+    let mut timed = |count, singly: bool| {
+        let (laps, timed) = Laps::new(count, operations_per_lap, instruments);
+        apart(do_laps, if singly { laps.singly() } else { laps })?;
+        timed.try_recv().context("the program left its laps before the last one was done")
+    };
     let exactly = if flags.once { Some(1) } else { flags.iters };
     let Some(laps) = exactly.or(flags.histogram) else {
-        return by_criterion(subject, flags, instruments);
+        return by_criterion(|laps| Ok(timed(laps, false)?.sample), flags);
     };
     if flags.warmups > 0 {
-        run(subject, flags.warmups, instruments)?;
+        timed(flags.warmups, false)?;
     }
-    let (samples, single_laps) = match exactly {
-        Some(laps) => (vec![run(subject, laps, instruments)?], None),
-        None => {
-            let (sample, single_laps) = run_singly(subject, laps, instruments)?;
-            (vec![sample], Some(single_laps))
-        }
-    };
-    Ok(Sampled { samples: windows(&samples), single_laps, laps: flags.warmups + laps })
+    let measured = timed(laps, exactly.is_none())?;
+    let single_laps = exactly.is_none().then(|| histogram(&measured.laps_ns)).transpose()?;
+    Ok(Sampled { samples: vec![measured.sample.window()], single_laps, laps: flags.warmups + laps })
 }
 
-fn by_criterion<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: Instruments) -> Result<Sampled> {
+/// What is timed is compiled as a function of its own, and once: else how it comes out would depend on what it is called from.
+#[inline(never)]
+fn apart(do_laps: &mut impl FnMut(Laps) -> Result<()>, laps: Laps) -> Result<()> {
+    do_laps(laps)
+}
+
+fn by_criterion(mut sample: impl FnMut(u64) -> Result<Sample>, flags: &HarnessFlags) -> Result<Sampled> {
     // Criterion writes reports of its own that nothing reads, and prints its own interval, which covers one process only.
     let reports = tempfile::tempdir().context("no temporary folder for Criterion's reports; is the disk full?")?;
     let _silenced = Silenced::stdout()?;
@@ -55,22 +65,16 @@ fn by_criterion<R: Repeat>(subject: &mut R, flags: &HarnessFlags, instruments: I
         .measurement_time(Duration::from_millis(flags.measurement_ms))
         .benchmark_group("program")
         .sampling_mode(SamplingMode::Flat)
-        .bench_function("lap", |bencher| {
-            bencher.iter_custom(|laps| log.borrow_mut().add(laps, || run(subject, laps, instruments)))
-        });
+        .bench_function("lap", |bencher| bencher.iter_custom(|laps| log.borrow_mut().add(laps, || sample(laps))));
     let log = log.into_inner();
     log.failure.map_or(Ok(()), Err)?;
     // What came before the last `samples` entries was the warm-up.
-    let samples = windows(&log.samples[log.samples.len() - flags.samples as usize..]);
+    let samples = log.samples[log.samples.len() - flags.samples as usize..].iter().map(Sample::window).collect();
     Ok(Sampled { samples, single_laps: None, laps: log.laps })
 }
 
 /// Criterion warms up with twice as many laps each time: what it asks for fits into fewer samples than a number has bits.
 const MORE_THAN_WARM_UPS: usize = 64;
-
-fn windows(samples: &[Sample]) -> Vec<Window> {
-    samples.iter().map(Sample::window).collect()
-}
 
 #[derive(Default)]
 struct Log {
@@ -100,21 +104,6 @@ impl Log {
             }
         }
     }
-}
-
-fn run<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<Sample> {
-    let (laps, timed) = Laps::new(count, subject.operations_per_lap(), instruments);
-    subject.run(laps)?;
-    Ok(timed.try_recv().context(LEFT_EARLY)?.sample)
-}
-
-const LEFT_EARLY: &str = "the program left its laps before the last one was done";
-
-fn run_singly<R: Repeat>(subject: &mut R, count: u64, instruments: Instruments) -> Result<(Sample, Histogram)> {
-    let (laps, timed) = Laps::new(count, subject.operations_per_lap(), instruments);
-    subject.run(laps.singly())?;
-    let timed = timed.try_recv().context(LEFT_EARLY)?;
-    Ok((timed.sample, histogram(&timed.laps_ns)?))
 }
 
 /// Counts in buckets that are at most a thousandth of their value wide.
@@ -149,18 +138,17 @@ impl Drop for Silenced {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::collections::BTreeMap;
 
     use anyhow::ensure;
-
-    use clap::{Args, Parser};
-    use serde::Serialize;
+    use clap::Parser;
+    use observation::Observation;
 
     use super::*;
-    use crate::Placement;
-    use crate::clock::Running;
+    use crate::clock::Clock;
     use crate::command_line::CommandLine;
     use crate::counters::Counters;
+    use crate::laps::Running;
+    use crate::program::{Nothing, observe, timed};
 
     thread_local! {
         static NOW_NS: Cell<u64> = const { Cell::new(0) };
@@ -172,79 +160,21 @@ mod tests {
     /// The name under which what happens on the virtual clock is counted.
     const EVENT: &str = "voluntary_switches";
 
-    #[derive(Args, Serialize)]
-    struct Nothing {}
-
-    /// Five operations a lap, each of which takes `ns` on the virtual clock and moves its counter by three.
-    struct Known {
-        ns: u64,
-        done: u64,
-        fail_after: u64,
-        leave_after: u64,
+    fn advance(ns: u64, events: u64) {
+        NOW_NS.set(NOW_NS.get() + ns);
+        EVENTS.set(EVENTS.get() + events);
     }
 
-    impl Known {
-        fn taking(ns: u64) -> Self {
-            Self { ns, done: 0, fail_after: u64::MAX, leave_after: u64::MAX }
-        }
-    }
-
-    impl Repeat for Known {
-        type Parameters = Nothing;
-
-        fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-            Ok(Self::taking(1000))
-        }
-
-        fn operations_per_lap(&self) -> u64 {
-            5
-        }
-
-        fn run(&mut self, laps: Laps) -> Result<()> {
+    /// Laps of five operations, each of which takes `ns` on the virtual clock and moves its counter by three.
+    fn known(ns: u64, done: &Cell<u64>) -> impl FnMut(Laps) -> Result<()> {
+        move |laps| {
             for () in laps {
                 for _ in 0..5 {
-                    NOW_NS.set(NOW_NS.get() + self.ns);
-                    EVENTS.set(EVENTS.get() + 3);
-                    self.done += 1;
-                }
-                ensure!(self.done < self.fail_after, "a participant failed");
-                if self.done >= self.leave_after {
-                    return Ok(());
+                    advance(ns, 3);
+                    done.set(done.get() + 1);
                 }
             }
             Ok(())
-        }
-
-        fn counts(&self) -> BTreeMap<String, u64> {
-            [("calls".to_owned(), 1000 + 2 * self.done)].into()
-        }
-
-        fn finish(self) -> Result<u64> {
-            Ok(self.done)
-        }
-    }
-
-    /// Does this with its laps, by operations that a test alone knows of.
-    struct Doing(fn(&mut Running));
-
-    impl Repeat for Doing {
-        type Parameters = Nothing;
-
-        fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-            unreachable!("a test says what is done")
-        }
-
-        fn operations_per_lap(&self) -> u64 {
-            2
-        }
-
-        fn run(&mut self, laps: Laps) -> Result<()> {
-            (self.0)(&mut laps.into_iter());
-            Ok(())
-        }
-
-        fn finish(self) -> Result<u64> {
-            unreachable!("a test takes samples alone")
         }
     }
 
@@ -257,47 +187,59 @@ mod tests {
         flags(&["--warm-up-ms", "1", "--measurement-ms", "1"])
     }
 
+    /// What a program comes to, on the virtual clock.
+    fn seen(flags: &HarnessFlags, program: impl FnOnce(Clock) -> Result<u64>) -> Result<Observation> {
+        observe("test/known", Nothing {}, flags, |parameters, observation| {
+            timed(parameters, flags, VIRTUAL, observation, |_, _, clock| program(clock))
+        })
+    }
+
     #[test]
     fn criterion_reads_a_microsecond_as_a_microsecond_and_counters_divide_by_the_right_count() {
-        let mut subject = Known::taking(1000);
-        let sampled = take(&mut subject, &quick(), VIRTUAL).unwrap();
+        let done = Cell::new(0);
+        let sampled = take(&mut known(1000, &done), 5, &quick(), VIRTUAL).unwrap();
         assert_eq!(sampled.samples.len(), 10);
         for sample in &sampled.samples {
             assert!(sample.operations > 0);
             assert_eq!(sample.elapsed_ns, sample.operations * 1000);
             assert_eq!(sample.counters[EVENT], sample.operations * 3);
         }
-        assert_eq!(sampled.laps * 5, subject.finish().unwrap(), "warm-up laps are counted too");
+        assert_eq!(sampled.laps * 5, done.get(), "warm-up laps are counted too");
     }
 
     #[test]
     fn an_empty_operation_takes_no_time() {
-        let sampled = take(&mut Known::taking(0), &flags(&["--iters", "1000"]), VIRTUAL).unwrap();
+        let sampled = take(&mut known(0, &Cell::new(0)), 5, &flags(&["--iters", "1000"]), VIRTUAL).unwrap();
         assert_eq!((sampled.samples[0].operations, sampled.samples[0].elapsed_ns), (5000, 0));
     }
 
     #[test]
     fn iters_and_warmups_are_exact_and_only_iters_are_in_the_sample() {
-        let mut subject = Known::taking(7);
-        let sampled = take(&mut subject, &flags(&["--iters", "3", "--warmups", "2"]), VIRTUAL).unwrap();
+        let done = Cell::new(0);
+        let sampled = take(&mut known(7, &done), 5, &flags(&["--iters", "3", "--warmups", "2"]), VIRTUAL).unwrap();
         assert_eq!(sampled.samples.len(), 1);
-        assert_eq!(sampled.samples[0].operations, 15);
-        assert_eq!(subject.done, 25);
+        assert_eq!((sampled.samples[0].operations, done.get()), (15, 25));
     }
 
     #[test]
     fn single_laps_are_timed_one_by_one() {
-        let mut subject = Known::taking(100);
-        let sampled = take(&mut subject, &flags(&["--histogram", "40", "--warmups", "2"]), VIRTUAL).unwrap();
+        let done = Cell::new(0);
+        let flags = flags(&["--histogram", "40", "--warmups", "2"]);
+        let sampled = take(&mut known(100, &done), 5, &flags, VIRTUAL).unwrap();
         assert_eq!(sampled.single_laps.unwrap().buckets, [(500, 40)], "five operations of 100 ns, forty times");
         assert_eq!((sampled.samples[0].operations, sampled.samples[0].elapsed_ns), (200, 20_000));
-        assert_eq!((sampled.laps * 5, subject.done), (210, 210));
+        assert_eq!((sampled.laps * 5, done.get()), (210, 210));
     }
 
     #[test]
     fn what_a_program_counts_itself_is_that_of_all_laps_together() {
-        let flags = flags(&["--iters", "3", "--warmups", "2"]);
-        let seen = crate::repeat::observe::<Known>("test/known", &Nothing {}, &flags, VIRTUAL).unwrap();
+        let done = Cell::new(0);
+        let seen = seen(&flags(&["--iters", "3", "--warmups", "2"]), |clock| {
+            let counts = || [("calls".to_owned(), 1000 + 2 * done.get())].into();
+            clock.counting(counts).time(5, known(1000, &done))?;
+            Ok(done.get())
+        })
+        .unwrap();
         let whole_run = seen.whole_run.unwrap();
         assert_eq!((whole_run.operations, whole_run.counters["calls"]), (25, 50), "what the set-up counted is in none");
         assert!(!seen.samples[0].counters.contains_key("calls"));
@@ -305,69 +247,73 @@ mod tests {
 
     #[test]
     fn what_is_done_before_the_first_lap_is_in_no_sample() {
-        let mut preparing = Doing(|laps| {
-            let advance = |ns, events| {
-                NOW_NS.set(NOW_NS.get() + ns);
-                EVENTS.set(EVENTS.get() + events);
-            };
+        let mut preparing = |laps: Laps| {
+            let laps = laps.into_iter();
             advance(40, 1000);
             laps.for_each(|()| advance(100, 5));
-        });
-        let sampled = take(&mut preparing, &flags(&["--iters", "4"]), VIRTUAL).unwrap();
+            Ok(())
+        };
+        let sampled = take(&mut preparing, 2, &flags(&["--iters", "4"]), VIRTUAL).unwrap();
         assert_eq!((sampled.samples[0].elapsed_ns, sampled.samples[0].counters[EVENT]), (400, 20));
-        let sampled = take(&mut preparing, &flags(&["--histogram", "6"]), VIRTUAL).unwrap();
+        let sampled = take(&mut preparing, 2, &flags(&["--histogram", "6"]), VIRTUAL).unwrap();
         assert_eq!(sampled.single_laps.unwrap().buckets, [(100, 6)]);
         assert_eq!(sampled.samples[0].elapsed_ns, 600);
     }
 
     #[test]
     fn operations_may_say_themselves_what_they_took() {
-        let mut telling = Doing(|laps| {
+        let mut telling = |laps: Laps| {
+            let mut laps: Running = laps.into_iter();
             while laps.next().is_some() {
-                NOW_NS.set(NOW_NS.get() + 1000);
+                advance(1000, 0);
                 laps.took(20);
                 laps.took(30);
             }
-        });
-        let sampled = take(&mut telling, &flags(&["--histogram", "3"]), VIRTUAL).unwrap();
+            Ok(())
+        };
+        let sampled = take(&mut telling, 2, &flags(&["--histogram", "3"]), VIRTUAL).unwrap();
         assert_eq!(sampled.single_laps.unwrap().buckets, [(20, 3), (30, 3)]);
         assert_eq!((sampled.samples[0].operations, sampled.samples[0].elapsed_ns), (6, 150));
     }
 
     #[test]
     fn a_failure_inside_criterion_is_the_result() {
-        let mut subject = Known { fail_after: 10, ..Known::taking(1000) };
-        let error = take(&mut subject, &quick(), VIRTUAL).err().unwrap();
+        let mut done = 0;
+        let mut failing = |laps: Laps| {
+            for () in laps {
+                done += 1;
+                ensure!(done < 2, "a participant failed");
+            }
+            Ok(())
+        };
+        let error = take(&mut failing, 5, &quick(), VIRTUAL).err().unwrap();
         assert_eq!(error.to_string(), "a participant failed");
     }
 
     #[test]
     fn leaving_the_laps_early_is_an_error() {
-        let mut subject = Known { leave_after: 5, ..Known::taking(1000) };
-        let error = take(&mut subject, &flags(&["--iters", "2"]), VIRTUAL).err().unwrap();
+        let mut leaving = |laps: Laps| {
+            laps.into_iter().next();
+            Ok(())
+        };
+        let error = take(&mut leaving, 5, &flags(&["--iters", "2"]), VIRTUAL).err().unwrap();
         assert!(error.to_string().contains("left its laps"), "{error}");
     }
 
     #[test]
     fn operations_that_were_not_done_are_an_error() {
-        struct Lazy;
-        impl Repeat for Lazy {
-            type Parameters = Nothing;
-            fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-                Ok(Self)
-            }
-            fn operations_per_lap(&self) -> u64 {
-                5
-            }
-            fn run(&mut self, laps: Laps) -> Result<()> {
+        let lazy = seen(&flags(&["--once"]), |clock| {
+            clock.time(5, |laps| {
                 laps.into_iter().for_each(drop);
                 Ok(())
-            }
-            fn finish(self) -> Result<u64> {
-                Ok(0)
-            }
-        }
-        let result = crate::repeat::observe::<Lazy>("test/lazy", &Nothing {}, &flags(&["--once"]), VIRTUAL);
-        assert_eq!(result.unwrap_err().to_string(), "5 operations were asked for and 0 were done");
+            })?;
+            Ok(0)
+        });
+        assert_eq!(lazy.unwrap_err().to_string(), "5 operations were asked for and 0 were done");
+    }
+
+    #[test]
+    fn a_program_that_times_nothing_is_an_error() {
+        assert_eq!(seen(&flags(&["--once"]), |_| Ok(0)).unwrap_err().to_string(), "the program timed nothing");
     }
 }

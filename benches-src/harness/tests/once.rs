@@ -26,3 +26,21 @@ fn no_measure_is_an_error() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("measure step has no value"));
     assert!(output.stdout.is_empty());
 }
+
+#[test]
+fn a_measure_that_was_not_described_is_an_error() {
+    let output = clock().args(["--json", "--name", "stride"]).output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the program describes no measure stride in ns"));
+}
+
+#[test]
+fn a_program_says_what_it_has() {
+    let output = clock().arg("--describe").output().unwrap();
+    assert!(output.status.success());
+    let said: observation::Description = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(said.program, "harness/clock");
+    let names: Vec<_> = said.parameters.iter().map(|own| (own.name.as_str(), own.default.as_deref())).collect();
+    assert_eq!(names, [("readings", Some("10")), ("name", Some("step"))]);
+    assert_eq!((said.measures[0].name.as_str(), said.measures[0].unit.as_str()), ("step", "ns"));
+}

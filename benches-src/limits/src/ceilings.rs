@@ -1,7 +1,7 @@
 //! What each limit implies: how many threads or tasks until it binds.
 
 use anyhow::Result;
-use harness::Unavailable;
+use harness::{Described, Unavailable, described};
 
 use crate::machine::{Limit, Machine};
 
@@ -49,6 +49,20 @@ impl Needs {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::THREAD, Self::PTHREAD, Self::TASK, Self::THREAD_BRIGADE, Self::TASK_BRIGADE];
 }
+
+/// What ceilings are called as measures.
+pub const CEILINGS: [Described; 10] = [
+    described("thread_by_*", "1", "how many threads of the standard library this limit allows"),
+    described("thread_ceiling", "1", "the lowest of these"),
+    described("pthread_by_*", "1", "how many threads of the C library, with a small stack, this limit allows"),
+    described("pthread_ceiling", "1", "the lowest of these"),
+    described("task_by_*", "1", "how many tasks that wait for no descriptor this limit allows"),
+    described("task_ceiling", "1", "the lowest of these"),
+    described("thread_brigade_by_*", "1", "how many threads with a socket pair this limit allows"),
+    described("thread_brigade_ceiling", "1", "the lowest of these"),
+    described("task_brigade_by_*", "1", "how many tasks with a socket pair this limit allows"),
+    described("task_brigade_ceiling", "1", "the lowest of these"),
+];
 
 /// Where one limit would stop a unit.
 #[derive(Debug, Clone, PartialEq)]

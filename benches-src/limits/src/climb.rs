@@ -10,40 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::Args;
+use rustix::param::page_size;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::ceilings::Needs;
 use crate::counted;
 use crate::machine::{Limit, Machine, Roots, memory_to_use, tasks};
-
-/// What is raised one by one.
-pub trait Crowd: Sized {
-    /// What a reader can vary of it.
-    type Parameters: Args + Serialize + DeserializeOwned + Clone;
-
-    /// What one unit takes, as this program makes them by default.
-    const NEEDS: Needs;
-
-    /// How many units are added between two looks at the memory that is left.
-    const STRIDE: u64 = 256;
-
-    /// What one unit takes at most with these parameters.
-    fn needs(_: &Self::Parameters) -> Needs {
-        Self::NEEDS
-    }
-
-    /// Nobody yet.
-    fn start(parameters: &Self::Parameters) -> Result<Self>;
-
-    /// Adds one, which stays.
-    fn add(&mut self) -> io::Result<()>;
-
-    /// How many of those that were added are alive, as counted by themselves.
-    fn alive(&mut self, added: u64) -> Result<u64>;
-}
 
 /// What a climbing process is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -94,7 +67,7 @@ pub struct Used {
     pub descriptors: u64,
     /// Threads in each control group, its own first.
     pub in_groups: Vec<u64>,
-    /// How often each group has refused one, or one in it was refused: see [`OWN_REFUSALS`].
+    /// How often each group has refused one, or one in it was refused: see `OWN_REFUSALS`.
     pub refused_by_groups: Vec<u64>,
     /// Bytes that could still be had.
     pub memory_available: u64,
@@ -193,41 +166,79 @@ fn refusals(group: &Path) -> u64 {
     events.lines().find_map(|line| line.strip_prefix("max ")?.trim().parse().ok()).unwrap_or(0)
 }
 
-/// The whole life of a climbing process, which says everything in the ledger.
-pub fn climb<C: Crowd>(order: &Order, ledger: Ledger) -> Result<()> {
-    prepare(order)?;
-    let parameters = serde_json::from_value(order.parameters.clone()).context("in the order of a climb")?;
-    let ledger: &'static Ledger = Box::leak(Box::new(ledger));
-    let mut crowd = C::start(&parameters)?;
-    let reserve = Reserve::map()?;
-    prepare_to_allocate();
-    let before = Used::read(&order.roots);
-    report_panics(order.roots.clone(), before.clone(), reserve, ledger);
-    let mut added = 0;
-    let (end, said) = loop {
-        if added % C::STRIDE == 0 && memory_to_use(&order.roots) == Limit::Of(0) {
-            break (End::Memory, "no more than a quarter of the memory is free".to_owned());
-        }
-        if added == order.most {
-            break (End::Enough, String::new());
-        }
-        if let Err(error) = crowd.add() {
-            break (End::Refused(error.raw_os_error()), error.to_string());
-        }
-        added += 1;
-        ADDED.store(added, Ordering::Relaxed);
-        if C::NEEDS.ids > 0 || added % C::STRIDE == 0 {
-            ledger.note(added)?;
-        }
-    };
-    ledger.note(added)?;
-    speak_once();
-    let alive = crowd.alive(added)?;
-    // Nobody has left meanwhile, so everything is as it was when something said no.
-    let after = reserve.read_without(&order.roots);
-    ledger.report(&Report { end, said, added, alive, before, after })?;
-    // Not taken down: the process ends, and all of them with it.
-    std::process::exit(0)
+/// What a program is handed in a climbing process. Everything that it says stands in the ledger.
+pub struct Climb {
+    order: Order,
+    ledger: Ledger,
+    /// Whether a unit takes ids: then each of them is noted, and only now and then otherwise.
+    takes_ids: bool,
+    /// How many units are added between two looks at the memory that is left.
+    stride: u64,
+}
+
+impl Climb {
+    /// In this process, which has been prepared for it. `needs` are what one unit takes.
+    pub(crate) fn new(order: Order, ledger: Ledger, needs: &Needs) -> Self {
+        Self { order, ledger, takes_ids: needs.ids > 0, stride: 256 }
+    }
+
+    /// The same with so many units between two looks at the memory that is left, for units that take little of it.
+    pub fn in_strides_of(self, stride: u64) -> Self {
+        Self { stride, ..self }
+    }
+
+    /// Adds one unit after the other, each of which stays, until it may not or cannot go on.
+    pub fn add_units(self, mut add: impl FnMut() -> io::Result<()>) -> Result<Top> {
+        let Self { order, ledger, takes_ids, stride } = self;
+        let ledger: &'static Ledger = Box::leak(Box::new(ledger));
+        let reserve = Reserve::map()?;
+        prepare_to_allocate();
+        let before = Used::read(&order.roots);
+        report_panics(order.roots.clone(), before.clone(), reserve, ledger);
+        let mut added = 0;
+        let (end, said) = loop {
+            if added % stride == 0 && memory_to_use(&order.roots) == Limit::Of(0) {
+                break (End::Memory, "no more than a quarter of the memory is free".to_owned());
+            }
+            if added == order.most {
+                break (End::Enough, String::new());
+            }
+            if let Err(error) = add() {
+                break (End::Refused(error.raw_os_error()), error.to_string());
+            }
+            added += 1;
+            ADDED.store(added, Ordering::Relaxed);
+            if takes_ids || added % stride == 0 {
+                ledger.note(added)?;
+            }
+        };
+        ledger.note(added)?;
+        speak_once();
+        Ok(Top { added, end, said, before, reserve, roots: order.roots, ledger })
+    }
+}
+
+/// Where a climb came to its end, with all that were added still there.
+pub struct Top {
+    /// How many were added.
+    pub added: u64,
+    end: End,
+    said: String,
+    before: Used,
+    reserve: Reserve,
+    roots: Roots,
+    ledger: &'static Ledger,
+}
+
+impl Top {
+    /// Reports how many of them are alive, as counted by themselves. Nothing is taken down: the process ends, and all of them with it.
+    pub fn report(self, alive: u64) -> Result<()> {
+        let Self { added, end, said, before, reserve, roots, ledger } = self;
+        // Nobody has left meanwhile, so everything is as it was when something said no.
+        let after = reserve.read_without(&roots);
+        ledger.report(&Report { end, said, added, alive, before, after })?;
+        std::process::exit(0)
+    }
 }
 
 /// How many have been added, for whoever panics.
@@ -275,7 +286,7 @@ impl Reserve {
 
     /// What this process uses, the reserve included, which is given back before.
     fn read_without(self, roots: &Roots) -> Used {
-        let length = Self::MAPPINGS as usize * PAGE_BYTES;
+        let length = Self::MAPPINGS as usize * page_size();
         // SAFETY: the whole of what `map` made, which holds nothing, and which only the one who speaks gives back.
         let given_back = unsafe { libc::munmap(std::ptr::without_provenance_mut(self.start), length) } == 0;
         let used = Used::read(roots);
@@ -294,9 +305,8 @@ fn prepare_to_allocate() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(100 << 10)));
 }
 
-const PAGE_BYTES: usize = 4096;
-
-fn prepare(order: &Order) -> Result<()> {
+/// Makes a climbing process of this one, as it was told.
+pub(crate) fn prepare(order: &Order) -> Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     ensure!(getppid().map(Pid::as_raw_pid) == Some(order.parent.cast_signed()), "whoever started this climb has ended");
     // An abort is expected here, and nobody wants a picture of half the memory.
@@ -318,7 +328,7 @@ fn prepare(order: &Order) -> Result<()> {
 
 /// Makes mappings that cannot be joined, since every other page may not be touched; where they begin.
 fn occupy(mappings: u64) -> Result<usize> {
-    let length = mappings as usize * PAGE_BYTES;
+    let (length, page_bytes) = (mappings as usize * page_size(), page_size());
     // SAFETY: a new private mapping at an address of the kernel's choice overlaps nothing that anybody uses.
     let start = unsafe {
         libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
@@ -328,7 +338,7 @@ fn occupy(mappings: u64) -> Result<usize> {
     }
     for page in (0..mappings as usize).step_by(2) {
         // SAFETY: the page lies in the mapping just made, which nobody else knows.
-        let changed = unsafe { libc::mprotect(start.byte_add(page * PAGE_BYTES), PAGE_BYTES, libc::PROT_READ) };
+        let changed = unsafe { libc::mprotect(start.byte_add(page * page_bytes), page_bytes, libc::PROT_READ) };
         ensure!(changed == 0, "cannot occupy mappings: {}", io::Error::last_os_error());
     }
     Ok(start.addr())

@@ -1,12 +1,11 @@
 //! Which limit said no? Its error does not tell: four limits give the same number. So whoever was nearest is accused, then the
 //! accused alone is moved, and it is named only if the ceiling follows.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use observation::Measure;
+use harness::{Described, Findings, described};
 
 use crate::climb::{End, OWN_REFUSALS, Order, Report, Used};
 use crate::count;
@@ -109,43 +108,45 @@ impl Finding {
         self
     }
 
+    /// What may be told of one.
+    pub const MEASURES: [Described; 8] = [
+        described("reached", "1", "how many were alive when something said no"),
+        described("decided", "1", "1 if a limit is named, else 0"),
+        described("named_*", "1", "1 if it is this limit whose move moved the ceiling, else 0"),
+        described("share_of_*", "1", "how much of this limit was used when something said no, as a share of it"),
+        described("moved_by", "1", "the factor by which the accused limit was moved"),
+        described("reached_after", "1", "how many were alive when something said no once more, after that move"),
+        described("expected_after", "1", "how many were to be expected then, if that limit was the one"),
+        described("largest_id", "1", "the largest id among the threads that were alive"),
+    ];
+
     /// The finding by name of measure, and what of it could not be had.
-    pub fn measures(&self) -> (BTreeMap<String, Measure>, BTreeMap<String, String>) {
+    pub fn told(&self) -> Findings {
         const LIMITS: [&str; 6] = ["max_map_count", "pid_max", "threads_max", "nproc", "nofile", "pids_max"];
-        let (mut measures, mut unavailable) = (BTreeMap::new(), BTreeMap::new());
-        let mut note = |name: String, value: f64| drop(measures.insert(name, count(value)));
-        note("reached".to_owned(), self.reached as f64);
-        note("decided".to_owned(), f64::from(self.named.is_some()));
+        let mut told = Findings::default();
+        let mut note = |name: &str, value: Result<f64, &str>| match value {
+            Ok(value) => drop(told.measures.insert(name.to_owned(), count(value))),
+            Err(reason) => drop(told.unavailable.insert(name.to_owned(), reason.to_owned())),
+        };
+        note("reached", Ok(self.reached as f64));
+        note("decided", Ok(f64::from(self.named.is_some())));
         if let Some(id) = self.largest_id {
-            note("largest_id".to_owned(), id as f64);
+            note("largest_id", Ok(id as f64));
         }
         for limit in LIMITS {
-            note(format!("named_{limit}"), f64::from(self.named == Some(limit)));
-            match self.suspects.iter().find(|suspect| suspect.limit == limit) {
-                Some(suspect) => note(format!("share_of_{limit}"), suspect.used.1 as f64 / suspect.value as f64),
-                None => drop(
-                    unavailable.insert(format!("share_of_{limit}"), "it does not concern this unit here".to_owned()),
-                ),
-            }
+            note(&format!("named_{limit}"), Ok(f64::from(self.named == Some(limit))));
+            let suspect = self.suspects.iter().find(|suspect| suspect.limit == limit);
+            let share = suspect.map(|suspect| suspect.used.1 as f64 / suspect.value as f64);
+            note(&format!("share_of_{limit}"), share.ok_or("it does not concern this unit here"));
         }
-        let why = self.undecided.clone().unwrap_or_default();
-        match self.moved {
-            Some((reached, expected, by)) => {
-                let mut note = |name: &str, value| drop(measures.insert(name.to_owned(), count(value)));
-                note("moved_by", by);
-                note("reached_after", reached as f64);
-                note("expected_after", expected);
-            }
-            None => {
-                for name in ["moved_by", "reached_after", "expected_after"] {
-                    unavailable.insert(name.to_owned(), why.clone());
-                }
-            }
-        }
+        let why = self.undecided.as_deref().unwrap_or_default();
+        note("moved_by", self.moved.map(|(_, _, by)| by).ok_or(why));
+        note("reached_after", self.moved.map(|(reached, ..)| reached as f64).ok_or(why));
+        note("expected_after", self.moved.map(|(_, expected, _)| expected).ok_or(why));
         if self.named.is_none() {
-            unavailable.insert("named".to_owned(), format!("not decided: {why}"));
+            note("named", Err(&format!("not decided: {why}")));
         }
-        (measures, unavailable)
+        told
     }
 }
 

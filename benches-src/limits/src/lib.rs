@@ -11,21 +11,22 @@ mod guardian;
 mod machine;
 mod reach;
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use harness::Unavailable;
 use observation::Measure;
 use serde::{Deserialize, Serialize};
 
-pub use ceilings::{Ceiling, Needs, allowed, ceilings, nearest};
-pub use climb::{Crowd, End, Ledger, Order, Report, Used, climb};
+pub use ceilings::{CEILINGS, Ceiling, Needs, allowed, ceilings, nearest};
+pub use climb::{Climb, End, Ledger, Order, Report, Top, Used};
 pub use detective::{Detective, Finding, Suspect, suspects};
 pub use guardian::{Guardian, Undo, guard};
 pub use machine::{Group, Limit, Machine, Roots};
-pub use reach::{Asked, Bounds, Outcome, Reach, reach, send_up};
+pub use reach::{Asked, Bounds, Outcome, reach, send_up};
 
 /// No parameters but those of every climb.
 #[derive(Args, Serialize, Deserialize, Clone, Copy)]
@@ -76,15 +77,28 @@ pub fn settled(added: u64) -> u64 {
     last
 }
 
+/// What the C library is to be told of threads with such a stack.
+pub fn attributes(Stack { stack_bytes }: Stack) -> Result<libc::pthread_attr_t> {
+    let mut attributes = MaybeUninit::uninit();
+    // SAFETY: `init` writes attributes that are whole, `setstacksize` changes them; nobody else has them.
+    let failed = unsafe {
+        libc::pthread_attr_init(attributes.as_mut_ptr())
+            | libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack_bytes as usize)
+    };
+    ensure!(failed == 0, "the C library refuses stacks of {stack_bytes} bytes");
+    // SAFETY: written above, since nothing failed.
+    Ok(unsafe { attributes.assume_init() })
+}
+
 /// Maps a second stack for the calling thread, as the standard library does for handling signals; whether it could be. Nobody uses
 /// it, and it stays until the process ends.
 pub fn map_second_stack(guarded: bool) -> bool {
-    const PAGE_BYTES: usize = 4096;
-    let (length, flags) = (libc::SIGSTKSZ + usize::from(guarded) * PAGE_BYTES, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let page_bytes = rustix::param::page_size();
+    let (length, flags) = (libc::SIGSTKSZ + usize::from(guarded) * page_bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a new mapping at an address of the kernel's choice, which nobody else knows.
     let stack = unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     // SAFETY: the first page of the mapping just made, which holds nothing.
-    let protect = || unsafe { libc::mprotect(stack, PAGE_BYTES, libc::PROT_NONE) };
+    let protect = || unsafe { libc::mprotect(stack, page_bytes, libc::PROT_NONE) };
     stack != libc::MAP_FAILED && (!guarded || protect() == 0)
 }
 

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::cgroups::{Groups, Version};
+use harness::{Described, described};
+use resources::cgroups::{Groups, Version};
 use serde::{Deserialize, Serialize};
 
 /// Where the kernel's files lie.
@@ -295,6 +296,31 @@ fn group(folder: &Path, level: u64, limits: &[&str], current: &str) -> Group {
 }
 
 impl Machine {
+    /// What all of these mean.
+    pub const MEASURES: [Described; 21] = [
+        described("pid_max", "1", "one above the largest process or thread id (kernel.pid_max)"),
+        described("threads_max", "1", "threads of the whole system (kernel.threads-max)"),
+        described("max_map_count", "1", "mappings of one process (vm.max_map_count)"),
+        described("nproc_soft", "1", "threads of one user, the soft limit (ulimit -u)"),
+        described("nproc_hard", "1", "threads of one user, the hard limit (ulimit -Hu)"),
+        described("nproc_exempt", "1", "1 if this process is above that limit, as root is, else 0"),
+        described("nofile_soft", "1", "descriptors of one process, the soft limit (ulimit -n)"),
+        described("nofile_hard", "1", "descriptors of one process, the hard limit (ulimit -Hn)"),
+        described("nr_open", "1", "the largest hard limit of descriptors that may be set (fs.nr_open)"),
+        described("file_max", "1", "open files of the whole system (fs.file-max)"),
+        described("epoll_watches", "1", "descriptors that one user may have in epoll (fs.epoll.max_user_watches)"),
+        described("pids_max", "1", "threads that the control group allows of which least is left (pids.max)"),
+        described("pids_level", "1", "how many levels above this process's own group that one is"),
+        described("pids_version", "1", "which version of control groups it is, 1 or 2"),
+        described("memory_level", "1", "how many levels above its own the group is of whose memory least is left"),
+        described("overcommit", "1", "how much memory is promised: 0 by a guess, 1 always, 2 never more than there is"),
+        described("tasks", "1", "threads that exist on the whole system"),
+        described("stack_soft", "B", "the default size of a thread's stack, of C programs (ulimit -s)"),
+        described("memory_max", "B", "memory that the control group allows of which least is left"),
+        described("memory_total", "B", "memory of the whole system"),
+        described("memory_available", "B", "memory of the whole system that could be had without swapping"),
+    ];
+
     /// Limits and states that are plain counts, by the name of their measure.
     pub fn plain_limits(&self) -> Vec<(&'static str, Limit)> {
         let of = |groups: &Result<Vec<Group>, String>, what: fn(&Group) -> Limit| match groups {

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::marker::PhantomData;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use harness::{Once, Placement};
+use harness::{Described, Findings, described};
 use observation::Measure;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::ceilings::{allowed, ceilings, nearest};
-use crate::climb::{Crowd, End, Ledger, Order, Report, climb};
+use crate::ceilings::{Needs, allowed, ceilings, nearest};
+use crate::climb::{Climb, End, Ledger, Order, Report, prepare};
 use crate::count;
 use crate::machine::{Machine, Roots};
 
@@ -44,16 +44,6 @@ pub struct Asked<P: Args> {
     own: P,
 }
 
-/// A climb in a child process.
-pub struct Reach<C: Crowd> {
-    order: Order,
-    bounds: Bounds,
-    /// The limit that was predicted to bind first, and at how many.
-    predicted: Option<(&'static str, u64)>,
-    unavailable: BTreeMap<String, String>,
-    crowd: PhantomData<C>,
-}
-
 /// How a climb ended, as seen from outside.
 #[derive(Debug)]
 pub struct Outcome {
@@ -69,26 +59,40 @@ pub struct Outcome {
 
 const CLIMB: &str = "climb";
 
-/// The whole of a program's `main`: the climb itself where it was sent by another process of the same program.
-pub fn reach<C: Crowd>(name: &str) -> ExitCode {
+/// The whole of a program's `main`. `needs` says what one unit takes at most with these parameters, and the function adds units: it runs in a
+/// climbing process, another one of the same program. This one reports how far that has come.
+pub fn reach<P: Args + Serialize + DeserializeOwned>(
+    name: &str,
+    needs: impl Fn(&P) -> Needs,
+    program: impl FnOnce(P, Climb) -> Result<()>,
+) -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     match &arguments[..] {
-        [_, word, order] if word == CLIMB => match climbing::<C>(order) {
+        [_, word, order] if word == CLIMB => match climbing(order, needs, program) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("error: {error:#}");
                 ExitCode::FAILURE
             }
         },
-        _ => harness::once::<Reach<C>>(name),
+        _ => harness::once(name, MEASURES, |Asked { bounds, own }, _, report| {
+            report.give(reached(bounds, &needs(&own), &own)?)
+        }),
     }
 }
 
-fn climbing<C: Crowd>(order: &str) -> Result<()> {
+fn climbing<P: DeserializeOwned>(
+    order: &str,
+    needs: impl Fn(&P) -> Needs,
+    program: impl FnOnce(P, Climb) -> Result<()>,
+) -> Result<()> {
     use std::os::fd::AsFd;
-    let order = serde_json::from_str(order).context("the order of a climb cannot be read")?;
+    let order: Order = serde_json::from_str(order).context("the order of a climb cannot be read")?;
     let ledger = std::io::stdout().as_fd().try_clone_to_owned()?;
-    climb::<C>(&order, Ledger::new(File::from(ledger)))
+    prepare(&order)?;
+    let parameters = serde_json::from_value(order.parameters.clone()).context("in the order of a climb")?;
+    let needs = needs(&parameters);
+    program(parameters, Climb::new(order, Ledger::new(File::from(ledger)), &needs))
 }
 
 /// Sends a process of a program up, and waits for its end. Its standard output is the ledger.
@@ -125,64 +129,38 @@ impl Order {
     }
 }
 
-impl<C: Crowd> Once for Reach<C> {
-    type Parameters = Asked<C::Parameters>;
+/// What such a program may report.
+const MEASURES: &[Described] = &[
+    described("reached", "1", "how many were alive at once"),
+    described("enough", "1", "1 if as many as were asked for were, else 0"),
+    described("refused", "1", "1 if adding one failed, else 0"),
+    described("aborted", "1", "1 if the climbing process was ended in the middle of it, else 0"),
+    described("kept_memory", "1", "1 if it stopped since no more than a quarter of the memory was free, else 0"),
+    described("predicted", "1", "the nearest ceiling that the limits imply"),
+    described("first_error", "1", "the number of the system's error, where one ended the climb"),
+    described("mappings_each", "1", "mappings of the process that each unit took"),
+    described("descriptors_each", "1", "descriptors that each unit took"),
+];
 
-    fn set_up(parameters: &Self::Parameters, _: Placement) -> Result<Self> {
-        let Asked { bounds, own } = parameters;
-        let ceilings = ceilings(&Machine::read(&Roots::default()), &C::needs(own));
-        if bounds.insist {
-            allowed(&ceilings, bounds.most)?;
-        }
-        let predicted = nearest(&ceilings);
-        let bound = predicted.map_or(bounds.most, |(_, units)| bounds.most.min(units / 2));
-        let order = Order::new(if bounds.push { bounds.most } else { bound }, own)?;
-        Ok(Self { order, bounds: *bounds, predicted, unavailable: BTreeMap::new(), crowd: PhantomData })
+/// Sends a climb up and tells how far it has come.
+fn reached(bounds: Bounds, needs: &Needs, own: &impl Serialize) -> Result<Findings> {
+    let ceilings = ceilings(&Machine::read(&Roots::default()), needs);
+    if bounds.insist {
+        allowed(&ceilings, bounds.most)?;
     }
-
-    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
-        let outcome = send_up(std::env::current_exe()?, &self.order)?;
-        let mut measures = BTreeMap::new();
-        let mut note = |name: &str, measure| drop(measures.insert(name.to_owned(), measure));
-        note("reached", count(outcome.reached()? as f64));
-        note("enough", count(f64::from(outcome.end() == Some(&End::Enough))));
-        note("refused", count(f64::from(matches!(outcome.end(), Some(End::Refused(_))))));
-        note("aborted", count(f64::from(outcome.is_aborted())));
-        note("kept_memory", count(f64::from(outcome.end() == Some(&End::Memory))));
-        match self.predicted {
-            Some((_, ceiling)) => note("predicted", count(ceiling as f64)),
-            None => drop(self.unavailable.insert("predicted".to_owned(), "no limit is known".to_owned())),
-        }
-        match outcome.error_number() {
-            Some(number) => note("first_error", count(f64::from(number))),
-            None => drop(self.unavailable.insert("first_error".to_owned(), self.why(&outcome))),
-        }
-        if let Some(Report { before, after, added: added @ 1.., .. }) = &outcome.report {
-            let each = |after: u64, before: u64| (after as f64 - before as f64) / *added as f64;
-            note("mappings_each", count(each(after.mappings, before.mappings)));
-            note("descriptors_each", count(each(after.descriptors, before.descriptors)));
-        }
-        Ok(measures)
+    let predicted = nearest(&ceilings);
+    let bound = predicted.map_or(bounds.most, |(_, units)| bounds.most.min(units / 2));
+    let order = Order::new(if bounds.push { bounds.most } else { bound }, own)?;
+    let outcome = send_up(std::env::current_exe()?, &order)?;
+    let mut found = Findings::from(outcome.measures()?);
+    match predicted {
+        Some((_, ceiling)) => drop(found.measures.insert("predicted".to_owned(), count(ceiling as f64))),
+        None => drop(found.unavailable.insert("predicted".to_owned(), "no limit is known".to_owned())),
     }
-
-    fn unavailable(&self) -> BTreeMap<String, String> {
-        self.unavailable.clone()
+    if outcome.error_number().is_none() {
+        found.unavailable.insert("first_error".to_owned(), outcome.why_no_error(bounds, predicted));
     }
-}
-
-impl<C: Crowd> Reach<C> {
-    /// Why there was no error.
-    fn why(&self, outcome: &Outcome) -> String {
-        match (outcome.end(), self.predicted) {
-            (Some(End::Memory), _) => "it stopped while a quarter of the memory was still free".to_owned(),
-            (Some(End::Enough), Some((limit, units))) if !self.bounds.push && units / 2 < self.bounds.most => {
-                format!("it stopped at half of the nearest ceiling that was predicted, that of {limit}")
-            }
-            (Some(End::Enough), _) => "as many as were asked for are alive".to_owned(),
-            (Some(_), _) => "what said no gave no number".to_owned(),
-            (None, _) => format!("the climbing process ended with {}: {}", outcome.status, outcome.last_line),
-        }
-    }
+    Ok(found)
 }
 
 impl Outcome {
@@ -209,6 +187,39 @@ impl Outcome {
     /// Whether its process was ended by a panic in the middle of it.
     pub fn is_aborted(&self) -> bool {
         !self.status.success() && !matches!(self.end(), Some(End::Refused(_) | End::Enough | End::Memory))
+    }
+
+    /// What was seen of it, by name.
+    fn measures(&self) -> Result<BTreeMap<String, Measure>> {
+        let mut measures = BTreeMap::new();
+        let mut note = |name: &str, value| drop(measures.insert(name.to_owned(), count(value)));
+        note("reached", self.reached()? as f64);
+        note("enough", f64::from(self.end() == Some(&End::Enough)));
+        note("refused", f64::from(matches!(self.end(), Some(End::Refused(_)))));
+        note("aborted", f64::from(self.is_aborted()));
+        note("kept_memory", f64::from(self.end() == Some(&End::Memory)));
+        if let Some(number) = self.error_number() {
+            note("first_error", f64::from(number));
+        }
+        if let Some(Report { before, after, added: added @ 1.., .. }) = &self.report {
+            let each = |after: u64, before: u64| (after as f64 - before as f64) / *added as f64;
+            note("mappings_each", each(after.mappings, before.mappings));
+            note("descriptors_each", each(after.descriptors, before.descriptors));
+        }
+        Ok(measures)
+    }
+
+    /// Why there was no error, given how far the climb might go and which limit was predicted to bind first.
+    fn why_no_error(&self, bounds: Bounds, predicted: Option<(&str, u64)>) -> String {
+        match (self.end(), predicted) {
+            (Some(End::Memory), _) => "it stopped while a quarter of the memory was still free".to_owned(),
+            (Some(End::Enough), Some((limit, units))) if !bounds.push && units / 2 < bounds.most => {
+                format!("it stopped at half of the nearest ceiling that was predicted, that of {limit}")
+            }
+            (Some(End::Enough), _) => "as many as were asked for are alive".to_owned(),
+            (Some(_), _) => "what said no gave no number".to_owned(),
+            (None, _) => format!("the climbing process ended with {}: {}", self.status, self.last_line),
+        }
     }
 
     fn error_number(&self) -> Option<i32> {

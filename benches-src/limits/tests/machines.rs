@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use limits::{Limit, Machine, Needs, Roots, ceilings, nearest};
+use limits::{CEILINGS, Limit, Machine, Needs, Roots, ceilings, nearest};
 use tempfile::TempDir;
 
 const GIB: u64 = 1 << 30;
@@ -178,4 +178,21 @@ fn with_strict_overcommit_the_stacks_address_space_counts() {
     fs::write(folder.path().join("proc/sys/vm/overcommit_memory"), "2\n").unwrap();
     assert_eq!(by(&Machine::read(&roots), &Needs::THREAD, "overcommit"), Limit::Of(8 * GIB / (2 << 20)));
     assert!(Path::new(&roots.proc).exists());
+}
+
+#[test]
+fn every_limit_and_every_ceiling_is_described_though_it_be_none_here() {
+    let (_folder, roots) = machine(&PLAIN);
+    let machine = Machine::read(&roots);
+    let counts = machine.plain_limits().into_iter().map(|(name, _)| (name, "1"));
+    let sizes = machine.limits_in_bytes().into_iter().map(|(name, _)| (name, "B"));
+    let described: Vec<_> = Machine::MEASURES.iter().map(|own| (own.name, own.unit)).collect();
+    assert_eq!(counts.chain(sizes).collect::<Vec<_>>(), described);
+    for needs in Needs::ALL {
+        let names =
+            ceilings(&machine, &needs).into_iter().map(|ceiling| format!("{}_by_{}", needs.name, ceiling.limit));
+        for name in names.chain([format!("{}_ceiling", needs.name)]) {
+            assert_eq!(CEILINGS.iter().filter(|own| own.is_of(&name)).count(), 1, "{name}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use limits::{Detective, End, Machine, Order, Report, Roots, Undo, Used, send_up, suspects};
 use observation::Observation;
-use support::{observe, seen, skipped};
+use support::{each_program_does_what_it_says, observe, seen, skipped};
 
 const THREAD: &str = env!("CARGO_BIN_EXE_reach-thread");
 const PTHREAD: &str = env!("CARGO_BIN_EXE_reach-pthread");
@@ -51,6 +51,19 @@ fn within(seconds: u64, mut done: impl FnMut() -> bool) -> bool {
         sleep(Duration::from_millis(5));
     }
     false
+}
+
+#[test]
+fn each_program_does_its_work_once_and_says_what_it_has() {
+    each_program_does_what_it_says(|program| {
+        Some(match program {
+            "machine-limits" => &[],
+            // With a limit of its own, since it pushes to one.
+            "detect-limit" => &["--push", "true", "--unit", "brigade", "--nofile", "400"],
+            // A few, since by default each goes on to half of the nearest ceiling.
+            _ => &["--most", "100"],
+        })
+    });
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
-use harness::cgroups::{Groups, Version};
+use resources::cgroups::{Groups, Version};
 
 /// Leftovers of runs that were killed are known by this and the number of a process that is no more.
 const PREFIX: &str = "tasks-beside-threads-";

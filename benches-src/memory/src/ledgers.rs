@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result};
+use harness::{Described, described};
 use observation::Measure;
 
 use crate::cgroup::{Cgroup, room_at_home_bytes};
@@ -21,8 +22,25 @@ pub struct Ledgers {
     caches: BTreeMap<String, Vec<f64>>,
 }
 
-/// Plain counts; all others are bytes.
-const COUNTS: [&str; 1] = ["heap_blocks"];
+/// What the ledgers say at each count of units held, and what is known of a unit without them.
+pub const MEASURES: [Described; 16] = [
+    described("held", "1", "how many units were held when the ledgers were read"),
+    described("heap_bytes", "B", "what was asked of the allocator and not given back, counted exactly"),
+    described("heap_blocks", "1", "the blocks in which that was asked for"),
+    described("allocator_bytes", "B", "what the C library's allocator holds of the system's memory, used or not"),
+    described("resident_bytes", "B", "pages that are in memory, those that are shared by their share (Pss)"),
+    described("private_dirty_bytes", "B", "pages that were written to and are nobody else's"),
+    described("huge_page_bytes", "B", "memory in huge pages (AnonHugePages)"),
+    described("virtual_bytes", "B", "address space (VmSize)"),
+    described("page_table_bytes", "B", "what the kernel needs to find pages (VmPTE)"),
+    described("system_kernel_stack_bytes", "B", "the stacks that all threads of the system have in the kernel"),
+    described("system_slab_bytes", "B", "the kernel's caches of small objects, for the whole system"),
+    described("available_bytes", "B", "how far the whole system's available memory has fallen since the start"),
+    described("total_bytes", "B", "all that is charged to a cgroup of the process's own; without one, available_bytes"),
+    described("cgroup_kernel_bytes", "B", "the kernel's part of what is charged to that cgroup"),
+    described("slab_*", "B", "objects in use in one of the kernel's caches, for the whole system"),
+    described("future_bytes", "B", "the size of one unit's future, taken outside of it"),
+];
 
 const SLABINFO: &str = "/proc/slabinfo";
 
@@ -82,7 +100,6 @@ impl Ledgers {
         let mut values = vec![
             ("heap_bytes", heap_bytes as f64),
             ("heap_blocks", heap_blocks as f64),
-            ("allocator_bytes", allocator_bytes() as f64),
             ("resident_bytes", rollup.bytes("Pss")? as f64),
             ("private_dirty_bytes", rollup.bytes("Private_Dirty")? as f64),
             ("huge_page_bytes", rollup.bytes("AnonHugePages")? as f64),
@@ -93,6 +110,7 @@ impl Ledgers {
             ("available_bytes", available),
             ("total_bytes", total.context(CGROUP)?.map_or(available, |bytes| bytes as f64)),
         ];
+        values.extend(allocator_bytes().map(|bytes| ("allocator_bytes", bytes as f64)));
         values.extend(kernel.context(CGROUP)?.map(|bytes| ("cgroup_kernel_bytes", bytes as f64)));
         Ok(values)
     }
@@ -108,8 +126,8 @@ impl Ledgers {
     /// Everything that was read, as measures.
     pub fn measures(&self) -> BTreeMap<String, Measure> {
         let measure = |name: &str, values: &Vec<f64>| {
-            let unit = if COUNTS.contains(&name) || name == "held" { "1" } else { "B" };
-            (name.to_owned(), Measure { unit: unit.to_owned(), values: values.clone() })
+            let described = MEASURES.iter().find(|own| own.is_of(name)).expect("every ledger is described");
+            (name.to_owned(), Measure { unit: described.unit.to_owned(), values: values.clone() })
         };
         let mut measures: BTreeMap<_, _> = self.values.iter().map(|(name, values)| measure(name, values)).collect();
         measures.extend([measure("held", &self.held)]);
@@ -128,6 +146,10 @@ impl Ledgers {
         let mut missing = BTreeMap::new();
         if let Err(reason) = &self.cgroup {
             missing.insert("cgroup_kernel_bytes".to_owned(), reason.clone());
+        }
+        if !self.values.contains_key("allocator_bytes") {
+            let reason = "this C library has no mallinfo2; glibc has it since 2.33".to_owned();
+            missing.insert("allocator_bytes".to_owned(), reason);
         }
         if self.caches.is_empty() {
             let reason = "/proc/slabinfo cannot be read here (root can)".to_owned();
@@ -173,11 +195,22 @@ fn count_what_is_pending() {
     let _ = fs::read("/proc/sys/vm/stat_refresh");
 }
 
-/// What the C library's allocator holds of the system's memory, used or not.
-fn allocator_bytes() -> usize {
-    // SAFETY: mallinfo2 takes nothing and returns a plain struct; it locks each arena while it looks at it.
-    let info = unsafe { libc::mallinfo2() };
-    info.arena + info.hblkhd
+/// What the C library's allocator holds of the system's memory, used or not. The function is looked for where it runs, for an older C library lacks it.
+#[cfg(target_env = "gnu")]
+fn allocator_bytes() -> Option<usize> {
+    type Mallinfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
+    // SAFETY: the name ends in a zero byte, and dlsym only looks for it.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mallinfo2".as_ptr()) };
+    // SAFETY: a function of this name has this type in every glibc that has one, and None is what a null pointer becomes.
+    let mallinfo2 = unsafe { std::mem::transmute::<*mut libc::c_void, Option<Mallinfo2>>(found) }?;
+    // SAFETY: it takes nothing and returns a plain struct; it locks each arena while it looks at it.
+    let info = unsafe { mallinfo2() };
+    Some(info.arena + info.hblkhd)
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn allocator_bytes() -> Option<usize> {
+    None
 }
 
 /// Lines of a name, a colon, and a number of KiB.

@@ -4,9 +4,25 @@ use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
+use harness::{Described, described};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
+
+/// What their sizes are called.
+pub const MEASURES: [Described; 11] = [
+    described("empty_bytes", "B", "the size of a future that does nothing"),
+    described("sleep_bytes", "B", "of one that waits for a timer"),
+    described("read_1_kib_bytes", "B", "of one that reads into a buffer of 1 KiB of its own"),
+    described("read_16_kib_bytes", "B", "of one that reads into a buffer of 16 KiB of its own"),
+    described("read_into_heap_bytes", "B", "of one that reads into a buffer of 16 KiB on the heap"),
+    described("read_then_sleep_bytes", "B", "of one that reads into 1 KiB, is done with it, and waits for a timer"),
+    described("three_deep_bytes", "B", "of one that calls another, which reads into 1 KiB"),
+    described("timeout_bytes", "B", "of one that reads into 1 KiB with a timeout around it"),
+    described("boxed_bytes", "B", "of one that reads into 16 KiB with a box around it"),
+    described("wrapped_once_bytes", "B", "of one that reads into 1 KiB, taken by value by another"),
+    described("wrapped_twice_bytes", "B", "of the same taken by value by a third"),
+];
 
 const SECOND: Duration = Duration::from_secs(1);
 

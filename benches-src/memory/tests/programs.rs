@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
 use observation::Observation;
-use support::{observe, seen, skipped};
+use support::{each_program_does_what_it_says, observe, seen, skipped};
 
 const THREADS: [&str; 2] = [env!("CARGO_BIN_EXE_hold-thread"), env!("CARGO_BIN_EXE_hold-pthread")];
 const TASKS: [&str; 4] = [
@@ -67,6 +67,13 @@ fn is_root() -> bool {
 
 fn has_cgroup(seen: &Observation) -> bool {
     seen.measures.contains_key("cgroup_kernel_bytes")
+}
+
+#[test]
+fn each_program_does_its_work_once_and_says_what_it_has() {
+    let _alone = alone();
+    // As many as the others, so that the whole of it is a matter of a second; the sizes of futures are no number of anything.
+    each_program_does_what_it_says(|program| Some(if program == "future-sizes" { &[] } else { &["--most", "80"] }));
 }
 
 #[test]

@@ -69,3 +69,38 @@ pub struct Histogram {
     /// `[upper bound, count]`, ascending, empty buckets left out.
     pub buckets: Vec<(u64, u64)>,
 }
+
+/// What a program says it has, so that plans and pages can be held against it: what `--describe` prints.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// `chapter/program`, which is also where its source lies.
+    pub program: String,
+    /// What a reader can vary, each a flag of the same name.
+    pub parameters: Vec<DescribedParameter>,
+    /// What its observations may hold.
+    pub measures: Vec<DescribedMeasure>,
+}
+
+/// A parameter of a program.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DescribedParameter {
+    /// As observations and plans have it.
+    pub name: String,
+    /// What it is where nobody says anything.
+    pub default: Option<String>,
+    /// The words it may be, if they are few; empty where it is a number.
+    pub values: Vec<String>,
+    /// What it means.
+    pub means: String,
+}
+
+/// A measure of a program.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DescribedMeasure {
+    /// Its name; one that ends in `*` stands for all that begin so.
+    pub name: String,
+    /// `ns`, `B`, or `1` for a plain count.
+    pub unit: String,
+    /// What it says.
+    pub means: String,
+}

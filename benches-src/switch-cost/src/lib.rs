@@ -13,7 +13,8 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use fastrand::Rng;
-use harness::{Placement, reserve_descriptors, reserve_threads};
+use harness::Placement;
+use resources::{reserve_descriptors, reserve_threads};
 use runtime::Flavor;
 use rustix::event::{EventfdFlags, eventfd};
 use serde::Serialize;
@@ -38,7 +39,7 @@ pub struct Ring {
     pub order: Order,
 }
 
-/// The parameters of rings over primitives that carry bytes.
+/// The parameters of rings over socket pairs with more than a token to them.
 #[derive(Args, Serialize, Clone, Copy)]
 pub struct Streams {
     #[command(flatten)]
@@ -202,6 +203,12 @@ impl Ring {
         Ok(self.each(pipe).into_iter().collect::<io::Result<_>>()?)
     }
 
+    /// The ring's primitives as socket pairs.
+    pub fn socket_pairs(&self) -> Result<Vec<(UnixStream, UnixStream)>> {
+        reserve_descriptors(2 * self.hops as usize)?;
+        Ok(self.each(UnixStream::pair).into_iter().collect::<io::Result<_>>()?)
+    }
+
     /// The ring's primitives as eventfds; both ends are the same descriptor.
     pub fn eventfds(&self, flags: EventfdFlags) -> Result<Vec<(Arc<File>, Arc<File>)>> {
         reserve_descriptors(self.hops as usize)?;
@@ -315,31 +322,63 @@ impl Threads {
     }
 }
 
-/// Participants that are tasks of one of tokio's runtimes.
-pub struct Tasks {
-    runtime: Runtime,
-    others: Vec<JoinHandle<Result<u64>>>,
+/// Participants that are tasks of one of tokio's runtimes, the driver among them.
+pub struct Tasks<Driver> {
+    /// The driver's ends, which its task has while it drives, and nobody has once that fails.
+    driver: Option<Driver>,
+    others: OtherTasks,
 }
 
-impl Tasks {
-    /// One per link, which it passes on until the ring ends; it says how often it did.
-    pub fn start<L, Passing>(runtime: Runtime, links: Vec<L>, pass_on: impl Fn(L) -> Passing) -> Self
+/// The same without the driver.
+pub struct OtherTasks {
+    runtime: Runtime,
+    tasks: Vec<JoinHandle<Result<u64>>>,
+    /// How often the driver has passed the token on.
+    passed: u64,
+}
+
+impl<Driver: Send + 'static> Tasks<Driver> {
+    /// One per link of the others, which it passes on until the ring ends; it says how often it did. The driver's task is begun by
+    /// [`Self::drive`].
+    pub fn start<L, Passing>(
+        runtime: Runtime,
+        (driver, others): (Driver, Vec<L>),
+        pass_on: impl Fn(L) -> Passing,
+    ) -> Self
     where
         Passing: Future<Output = Result<u64>> + Send + 'static,
     {
-        let others = links.into_iter().map(|link| runtime.spawn(pass_on(link))).collect();
-        Self { runtime, others }
+        let tasks = others.into_iter().map(|link| runtime.spawn(pass_on(link))).collect();
+        Self { driver: Some(driver), others: OtherTasks { runtime, tasks, passed: 0 } }
     }
 
     /// Runs the driver as a task among tasks: what `block_on` runs directly would sit on a thread that is no worker, and
-    /// its two hops would cross threads.
-    pub fn drive<T: Send + 'static>(&self, driver: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-        self.runtime.block_on(self.runtime.spawn(driver))?
+    /// its two hops would cross threads. The task gets the driver's ends, and gives them back with how often it passed the token on.
+    pub fn drive<Driving>(&mut self, drive: impl FnOnce(Driver) -> Driving) -> Result<()>
+    where
+        Driving: Future<Output = Result<(Driver, u64)>> + Send + 'static,
+    {
+        let Self { driver, others } = self;
+        let ends = driver.take().expect(COMES_BACK);
+        let (ends, passed) = others.runtime.block_on(others.runtime.spawn(drive(ends)))??;
+        *driver = Some(ends);
+        others.passed += passed;
+        Ok(())
     }
 
-    /// Waits for their end, and adds up how often they passed the token on.
+    /// The driver's ends, by which the ring is to be ended, and those who leave then.
+    pub fn into_parts(self) -> (Driver, OtherTasks) {
+        (self.driver.expect(COMES_BACK), self.others)
+    }
+}
+
+const COMES_BACK: &str = "the driver comes back whenever all went well";
+
+impl OtherTasks {
+    /// Waits for their end, and adds up how often they and the driver passed the token on.
     pub fn join(self) -> Result<u64> {
-        self.others.into_iter().map(|task| self.runtime.block_on(task)?).sum()
+        let passed = self.tasks.into_iter().map(|task| self.runtime.block_on(task)?);
+        Ok(self.passed + passed.sum::<Result<u64>>()?)
     }
 }
 

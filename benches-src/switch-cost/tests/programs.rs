@@ -3,133 +3,177 @@
 #[path = "../../harness/tests/support/mod.rs"]
 mod support;
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
+use observation::{Description, Observation};
 use support::{observe, run, seen, skipped};
 
-const PROGRAMS: [&[&str]; 5] = [
-    &[env!("CARGO_BIN_EXE_loop-socket")],
-    &[env!("CARGO_BIN_EXE_thread-socket")],
-    &[env!("CARGO_BIN_EXE_task-socket")],
-    &[env!("CARGO_BIN_EXE_task-socket"), "--runtime", "current"],
-    &[env!("CARGO_BIN_EXE_loop-epoll")],
-];
+const LOOP_SOCKET: &str = env!("CARGO_BIN_EXE_loop-socket");
+const THREAD_SOCKET: &str = env!("CARGO_BIN_EXE_thread-socket");
+const TASK_SOCKET: &str = env!("CARGO_BIN_EXE_task-socket");
+const CALL_THREAD: &str = env!("CARGO_BIN_EXE_call-thread");
+const THREAD_CHANNEL: &str = env!("CARGO_BIN_EXE_thread-channel");
 
-/// Those whose ring is made of channels, and so of no descriptors.
-const CHANNELS: [&[&str]; 9] = [
-    &[env!("CARGO_BIN_EXE_loop-channel"), "--capacity", "3"],
-    &[env!("CARGO_BIN_EXE_loop-mpsc")],
-    &[env!("CARGO_BIN_EXE_loop-slot")],
-    &[env!("CARGO_BIN_EXE_thread-channel")],
-    &[env!("CARGO_BIN_EXE_thread-channel"), "--capacity", "3"],
-    &[env!("CARGO_BIN_EXE_task-channel")],
-    &[env!("CARGO_BIN_EXE_task-channel"), "--runtime", "current", "--capacity", "3"],
-    &[env!("CARGO_BIN_EXE_executor-channel")],
-    &[env!("CARGO_BIN_EXE_executor-mpsc")],
-];
+/// Small values, for every program that has such a parameter.
+const SMALL: [(&str, u64); 6] =
+    [("hops", 16), ("members", 3), ("each", 7), ("bytes", 65_536), ("busy_ms", 1), ("pause_us", 5)];
 
-/// Rings of other primitives, and in another order.
-const RINGS: [&[&str]; 16] = [
-    &[env!("CARGO_BIN_EXE_thread-socket-paused"), "--pause-us", "5"],
-    &[env!("CARGO_BIN_EXE_loop-pipe")],
-    &[env!("CARGO_BIN_EXE_thread-pipe")],
-    &[env!("CARGO_BIN_EXE_task-pipe")],
-    &[env!("CARGO_BIN_EXE_task-pipe"), "--runtime", "current"],
-    &[env!("CARGO_BIN_EXE_loop-eventfd")],
-    &[env!("CARGO_BIN_EXE_thread-eventfd")],
-    &[env!("CARGO_BIN_EXE_task-eventfd")],
-    &[env!("CARGO_BIN_EXE_task-eventfd"), "--runtime", "current"],
-    &[env!("CARGO_BIN_EXE_loop-park")],
-    &[env!("CARGO_BIN_EXE_thread-park")],
-    &[env!("CARGO_BIN_EXE_task-notify")],
-    &[env!("CARGO_BIN_EXE_task-notify"), "--runtime", "current"],
-    &[env!("CARGO_BIN_EXE_uring-socket")],
-    &[env!("CARGO_BIN_EXE_thread-socket"), "--order", "shuffled"],
-    &[env!("CARGO_BIN_EXE_task-channel"), "--order", "shuffled"],
-];
+/// A program, with what it says of itself and what its parameters are to be.
+#[derive(Debug, Clone)]
+struct Program {
+    name: String,
+    path: String,
+    said: Description,
+    parameters: BTreeMap<String, String>,
+}
 
-/// Those that take all parameters of streams.
-const STREAMS: [&[&str]; 6] = [
-    &[env!("CARGO_BIN_EXE_loop-socket")],
-    &[env!("CARGO_BIN_EXE_loop-epoll")],
-    &[env!("CARGO_BIN_EXE_thread-socket")],
-    &[env!("CARGO_BIN_EXE_task-socket")],
-    &[env!("CARGO_BIN_EXE_task-socket"), "--runtime", "current"],
-    &[env!("CARGO_BIN_EXE_uring-socket")],
-];
+/// Whatever lies in the chapter's folder of programs: a new one is tested as soon as it is there.
+fn programs() -> Vec<Program> {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin").read_dir().unwrap();
+    let mut programs: Vec<_> = files.map(|file| Program::of(&file.unwrap().path())).collect();
+    programs.sort_by(|one, other| one.name.cmp(&other.name));
+    assert!(!programs.is_empty());
+    programs
+}
 
-/// Those whose lap is one operation.
-const CALLS: [&[&str]; 7] = [
-    &[env!("CARGO_BIN_EXE_call-function")],
-    &[env!("CARGO_BIN_EXE_call-task")],
-    &[env!("CARGO_BIN_EXE_call-thread")],
-    &[env!("CARGO_BIN_EXE_call-coroutine")],
-    &[env!("CARGO_BIN_EXE_loop-readiness")],
-    &[env!("CARGO_BIN_EXE_stall-thread")],
-    &[env!("CARGO_BIN_EXE_stall-task"), "--busy-ms", "1"],
-];
+/// Those that are timed in laps, each with every word that one of its parameters may be. The others start a tool of others, which this
+/// machine may not have.
+fn timed() -> Vec<Program> {
+    let timed = programs().into_iter().filter(|program| !program.is_tool());
+    timed.flat_map(|program| [program.in_other_words(), vec![program]].concat()).collect()
+}
 
-/// Those whose members all work at the same time.
-const CROWDS: [&[&str]; 6] = [
-    &[env!("CARGO_BIN_EXE_yield-thread")],
-    &[env!("CARGO_BIN_EXE_yield-task")],
-    &[env!("CARGO_BIN_EXE_yield-task"), "--runtime", "current"],
-    &[env!("CARGO_BIN_EXE_pairs-thread")],
-    &[env!("CARGO_BIN_EXE_pairs-task")],
-    &[env!("CARGO_BIN_EXE_pairs-task"), "--runtime", "current"],
-];
+/// Those of them that have a parameter of this name.
+fn with(parameter: &str) -> Vec<Program> {
+    timed().into_iter().filter(|program| program.has(parameter)).collect()
+}
+
+impl Program {
+    fn of(file: &Path) -> Self {
+        let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        let path = Path::new(LOOP_SOCKET).with_file_name(&name).to_str().unwrap().to_owned();
+        let said = serde_json::from_slice(&run(&[&path], &["--describe"]).stdout)
+            .unwrap_or_else(|error| panic!("{name} does not say what it has: {error}"));
+        let new = Self { name, path, said, parameters: BTreeMap::new() };
+        SMALL.iter().filter(|(name, _)| new.has(name)).fold(new.clone(), |own, (name, value)| own.given(name, value))
+    }
+
+    fn is_tool(&self) -> bool {
+        self.name.starts_with("tool-")
+    }
+
+    fn has(&self, parameter: &str) -> bool {
+        self.said.parameters.iter().any(|own| own.name == parameter)
+    }
+
+    fn given(&self, parameter: &str, value: impl ToString) -> Self {
+        let mut other = self.clone();
+        other.parameters.insert(parameter.to_owned(), value.to_string());
+        other
+    }
+
+    /// The same with each word that is not the default.
+    fn in_other_words(&self) -> Vec<Self> {
+        let words = self.said.parameters.iter().flat_map(|own| own.values.iter().map(move |word| (own, word)));
+        let others = words.filter(|(own, word)| own.default.as_ref() != Some(word));
+        others.map(|(own, word)| self.given(&own.name, word)).collect()
+    }
+
+    /// Operations in one lap.
+    fn operations(&self) -> u64 {
+        let number = |name: &str| self.parameters.get(name).map_or(1, |value| value.parse().unwrap());
+        match self.name.as_str() {
+            // There and back.
+            "coroutine-switch" => 2,
+            // Each line once.
+            "chase-memory" => number("bytes") / 64,
+            _ => number("hops") * number("chains") * number("members") * number("each"),
+        }
+    }
+
+    fn command(&self, flags: &[&str]) -> Command {
+        let mut command = Command::new(&self.path);
+        let parameters = self.parameters.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
+        command.args(parameters).args(flags);
+        command
+    }
+
+    #[track_caller]
+    fn says(&self, flags: &[&str]) -> String {
+        let output = self.command(flags).output().unwrap();
+        assert!(output.status.success(), "{}: {}", self.name, String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    fn observe(&self, flags: &[&str]) -> Observation {
+        serde_json::from_str(&self.says(&[flags, &["--json"]].concat())).unwrap()
+    }
+}
+
+#[test]
+fn each_program_says_what_it_is_and_what_it_has() {
+    for Program { name, said, .. } in programs() {
+        assert_eq!(said.program, format!("switch-cost/{name}"));
+        assert!(said.measures.iter().any(|own| own.name == "elapsed" && own.unit == "ns"), "{said:?}");
+        assert!(said.parameters.iter().all(|own| !own.means.is_empty()), "{said:?}");
+    }
+}
 
 #[test]
 fn each_program_does_its_work_once_and_says_so() {
-    for program in PROGRAMS.iter().chain(&CHANNELS).chain(&RINGS) {
+    for program in timed() {
         for placement in ["one-cpu", "free"] {
-            let output = run(program, &["--once", "--hops", "16", "--placement", placement]);
-            assert_eq!(String::from_utf8_lossy(&output.stdout), "16 operations done and counted\n", "{program:?}");
+            let done = format!("{} operations done and counted\n", program.operations());
+            assert_eq!(program.says(&["--once", "--placement", placement]), done, "{program:?}");
         }
     }
 }
 
 #[test]
-fn each_call_is_made_once_and_counted() {
-    for program in CALLS {
-        let output = run(program, &["--once", "--placement", "one-cpu"]);
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "1 operations done and counted\n", "{program:?}");
+fn what_each_program_prints_can_be_left_out() {
+    for program in timed() {
+        assert_eq!(program.says(&["--once", "--quiet"]), "", "{program:?}");
     }
 }
 
 #[test]
-fn a_switch_to_a_coroutine_and_back_is_two() {
-    let seen = observe(&[env!("CARGO_BIN_EXE_coroutine-switch")], &["--iters", "5"]);
-    assert_eq!(seen.samples[0].operations, 10);
+fn exactly_so_many_laps_are_counted() {
+    for program in timed() {
+        let seen = program.observe(&["--iters", "4", "--warmups", "1", "--placement", "one-cpu"]);
+        assert_eq!(seen.samples[0].operations, 4 * program.operations(), "{program:?}");
+    }
 }
 
 #[test]
-fn a_chase_comes_back_after_every_line_and_no_sooner() {
-    let seen = observe(&[env!("CARGO_BIN_EXE_chase-memory")], &["--bytes", "65536", "--iters", "3", "--warmups", "1"]);
-    assert_eq!(seen.samples[0].operations, 3 * 65_536 / 64);
+fn many_laps_in_several_samples_are_all_counted() {
+    for program in timed() {
+        let seen = program.observe(&["--warm-up-ms", "1", "--measurement-ms", "5"]);
+        assert_eq!(seen.samples.len(), 10, "{program:?}");
+        let whole = |laps: u64| laps > 0 && laps.is_multiple_of(program.operations());
+        assert!(seen.samples.iter().all(|sample| whole(sample.operations)), "{program:?}");
+    }
 }
 
 #[test]
-fn a_crowd_does_its_work_together_and_all_of_it_is_counted() {
-    for program in CROWDS {
-        for placement in ["one-cpu", "free"] {
-            let crowd = ["--members", "3", "--each", "7", "--iters", "4", "--warmups", "1", "--placement", placement];
-            assert_eq!(observe(program, &crowd).samples[0].operations, 4 * 3 * 7, "{program:?}");
-        }
+fn a_channel_with_room_for_more_carries_the_same() {
+    for program in with("capacity") {
+        assert_eq!(program.given("capacity", 3).says(&["--once"]), "16 operations done and counted\n", "{program:?}");
     }
 }
 
 #[test]
 fn chains_buffers_and_working_sets_change_nothing_of_what_is_counted() {
-    let odd = ["--hops", "5", "--chains", "3", "--read-bytes", "2", "--touch-bytes", "4096", "--order", "shuffled"];
-    for program in STREAMS {
+    for program in with("touch_bytes") {
+        let odd = program.given("hops", 5).given("chains", 3).given("read_bytes", 2).given("touch_bytes", 4096);
         for placement in ["one-cpu", "two-cpus", "free"] {
-            let laps = ["--iters", "4", "--warmups", "1", "--placement", placement];
-            let seen = observe(program, &[&odd[..], &laps].concat());
+            let seen = odd.observe(&["--iters", "4", "--warmups", "1", "--placement", placement]);
             if placement == "two-cpus" && seen.samples.is_empty() {
                 continue; // A machine of one CPU says so.
             }
-            assert_eq!(seen.samples[0].operations, 5 * 3 * 4, "{program:?}");
+            assert_eq!(seen.samples[0].operations, 5 * 3 * 4, "{odd:?}");
         }
     }
 }
@@ -147,23 +191,12 @@ fn a_neighbour_that_computes_keeps_a_task_waiting_and_not_a_thread() {
 }
 
 #[test]
-fn many_laps_in_several_samples_are_all_counted() {
-    let few = ["--warm-up-ms", "1", "--measurement-ms", "5"];
-    for program in PROGRAMS.iter().chain(&CHANNELS).chain(&RINGS) {
-        let seen = observe(program, &[&few[..], &["--hops", "7"]].concat());
-        assert_eq!(seen.samples.len(), 10, "{program:?}");
-        assert!(seen.samples.iter().all(|sample| sample.operations % 7 == 0 && sample.operations > 0));
-    }
-    for program in CALLS {
-        assert_eq!(observe(program, &few).samples.len(), 10, "{program:?}");
-    }
-}
-
-#[test]
 fn single_laps_make_a_histogram() {
-    for program in [PROGRAMS[1], PROGRAMS[3], CHANNELS[7], CALLS[1]] {
-        let hops: &[&str] = if program == CALLS[1] { &[] } else { &["--hops", "2"] };
-        let seen = observe(program, &[&["--histogram", "300", "--warmups", "10"], hops].concat());
+    let two_hops = ["--hops", "2"];
+    let executor_channel = env!("CARGO_BIN_EXE_executor-channel");
+    let rings = [THREAD_SOCKET, TASK_SOCKET, executor_channel].map(|program| (program, &two_hops[..]));
+    for (program, hops) in rings.into_iter().chain([(env!("CARGO_BIN_EXE_call-task"), &[][..])]) {
+        let seen = observe(&[program], &[&["--histogram", "300", "--warmups", "10"], hops].concat());
         let laps: u64 = seen.histograms["lap"].buckets.iter().map(|(_, count)| count).sum();
         assert_eq!(laps, 300, "{program:?}");
         assert_eq!(seen.samples.len(), 1);
@@ -173,8 +206,9 @@ fn single_laps_make_a_histogram() {
 
 #[test]
 fn exact_laps_give_one_sample_with_counters() {
-    for program in PROGRAMS {
-        let seen = observe(program, &["--hops", "10", "--iters", "7", "--warmups", "2", "--placement", "one-cpu"]);
+    for program in [LOOP_SOCKET, THREAD_SOCKET, TASK_SOCKET] {
+        let laps = ["--hops", "10", "--iters", "7", "--warmups", "2", "--placement", "one-cpu"];
+        let seen = observe(&[program], &laps);
         assert_eq!(seen.samples.len(), 1);
         assert_eq!(seen.samples[0].operations, 70);
         assert_eq!(seen.whole_run.unwrap().operations, 90);
@@ -189,24 +223,23 @@ fn exact_laps_give_one_sample_with_counters() {
 #[test]
 fn a_thread_switches_once_per_hop_and_a_task_does_not() {
     let laps = ["--hops", "50", "--iters", "20", "--placement", "one-cpu"];
-    let switches = |program: &[&str]| observe(program, &laps).samples[0].counters["voluntary_switches"];
+    let switches = |program: &str| observe(&[program], &laps).samples[0].counters["voluntary_switches"];
     // The first lap may find threads that have not come to their first read yet.
-    assert!(switches(PROGRAMS[1]) >= 50 * 19, "every hop blocks one thread");
-    assert!(switches(PROGRAMS[3]) < 50, "the tasks share one thread");
-    assert!(switches(PROGRAMS[0]) < 50, "the loop never blocks");
+    assert!(switches(THREAD_SOCKET) >= 50 * 19, "every hop blocks one thread");
+    assert!(switches(TASK_SOCKET) < 50, "the tasks share one thread");
+    assert!(switches(LOOP_SOCKET) < 50, "the loop never blocks");
 }
 
 #[test]
 fn criterion_gives_as_many_samples_as_asked_for() {
-    let seen = observe(PROGRAMS[0], &["--hops", "4", "--warm-up-ms", "1", "--measurement-ms", "5", "--samples", "12"]);
-    assert_eq!(seen.samples.len(), 12);
-    assert_eq!(seen.program, "switch-cost/loop-socket");
+    let few = ["--hops", "4", "--warm-up-ms", "1", "--measurement-ms", "5", "--samples", "12"];
+    assert_eq!(observe(&[LOOP_SOCKET], &few).samples.len(), 12);
 }
 
 #[test]
 fn a_cell_that_cannot_be_run_says_why_and_is_no_failure() {
     let limited = |limit: &str| {
-        let command = format!("{limit} {} --json --hops 500 --placement two-cpus", PROGRAMS[1][0]);
+        let command = format!("{limit} {THREAD_SOCKET} --json --hops 500 --placement two-cpus");
         seen(Command::new("sh").args(["-c", &command]).output().unwrap())
     };
     let restricted = limited("exec taskset -c 0");
@@ -224,9 +257,9 @@ fn two_cpus_means_that_neighbours_are_on_different_ones() {
         return skipped("there is one CPU");
     }
     let command = "grep -h Cpus_allowed_list /proc/{pid}/task/*/status | sort | uniq -c";
-    for (program, participants) in [(PROGRAMS[1], 8), (CHANNELS[3], 8), (CALLS[2], 2)] {
+    for (program, participants) in [(THREAD_SOCKET, 8), (THREAD_CHANNEL, 8), (CALL_THREAD, 2)] {
         let hops: &[&str] = if participants == 8 { &["--hops", "8"] } else { &[] };
-        let output = run(program, &[&["--once", "--placement", "two-cpus", "--command", command], hops].concat());
+        let output = run(&[program], &[&["--once", "--placement", "two-cpus", "--command", command], hops].concat());
         let counts: Vec<String> = String::from_utf8_lossy(&output.stderr)
             .lines()
             .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
@@ -237,13 +270,8 @@ fn two_cpus_means_that_neighbours_are_on_different_ones() {
 
 #[test]
 fn a_tool_of_others_gives_a_time_or_says_that_it_is_not_installed() {
-    for tool in [
-        env!("CARGO_BIN_EXE_tool-perf-pipe"),
-        env!("CARGO_BIN_EXE_tool-stress-switch"),
-        env!("CARGO_BIN_EXE_tool-hackbench"),
-        env!("CARGO_BIN_EXE_tool-cyclictest"),
-    ] {
-        let seen = observe(&[tool], &["--placement", "one-cpu"]);
+    for program in programs().into_iter().filter(Program::is_tool) {
+        let (seen, tool) = (program.observe(&["--placement", "one-cpu"]), &program.name);
         match seen.unavailable.get("elapsed") {
             Some(reason) => {
                 assert!(reason.contains("is not installed; on Debian: apt-get install"), "{tool}: {reason}")
@@ -255,7 +283,7 @@ fn a_tool_of_others_gives_a_time_or_says_that_it_is_not_installed() {
 
 #[test]
 fn a_ring_that_the_limits_forbid_is_not_begun() {
-    let seen = observe(&[env!("CARGO_BIN_EXE_thread-channel")], &["--hops", "1000000"]);
+    let seen = observe(&[THREAD_CHANNEL], &["--hops", "1000000"]);
     let reason = &seen.unavailable["elapsed"];
     assert!(reason.starts_with("it needs 999999 threads, and ") && reason.contains("allows for"), "{reason}");
 }
@@ -268,7 +296,7 @@ fn bad_flags_are_refused_with_the_reason() {
         (["--hop", "3"], "similar argument exists: '--hops'"),
         (["--warmups", "3"], "--iters"),
     ] {
-        let output = run(PROGRAMS[1], &flags);
+        let output = run(&[THREAD_SOCKET], &flags);
         assert_eq!(output.status.code(), Some(2));
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(message.contains(reason), "{message}");
@@ -278,8 +306,8 @@ fn bad_flags_are_refused_with_the_reason() {
 #[test]
 fn a_command_sees_the_program_while_everything_is_alive() {
     let command = "grep Threads /proc/{pid}/status";
-    let output = run(PROGRAMS[1], &["--hops", "16", "--once", "--command", command]);
+    let output = run(&[THREAD_SOCKET], &["--hops", "16", "--once", "--command", command]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("Threads:\t16"), "{output:?}");
-    let failing = run(PROGRAMS[1], &["--hops", "16", "--once", "--command", "exit 3"]);
+    let failing = run(&[THREAD_SOCKET], &["--hops", "16", "--once", "--command", "exit 3"]);
     assert!(!failing.status.success());
 }

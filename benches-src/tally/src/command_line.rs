@@ -10,8 +10,8 @@ use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
     become_bound, between, calculator, chart, check, chips, claim, confirm, convert, dearer, different, dumbbell,
-    export, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, table, takeaway, unpack,
-    value, which,
+    export, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table, takeaway,
+    unpack, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -63,6 +63,7 @@ pub enum Verb {
     Check(check::Check),
     Schema(schema::Schema),
     Export(export::Export),
+    Succeed(succeed::Succeed),
     Unpack(unpack::Unpack),
     Convert(convert::Convert),
     Preprocess(Preprocess),
@@ -104,6 +105,7 @@ impl Verb {
             Verb::Measure(_)
             | Verb::Schema(_)
             | Verb::Export(_)
+            | Verb::Succeed(_)
             | Verb::Unpack(_)
             | Verb::Convert(_)
             | Verb::Preprocess(_)
@@ -132,6 +134,7 @@ impl CommandLine {
         match &verb {
             Verb::Measure(_)
             | Verb::Export(_)
+            | Verb::Succeed(_)
             | Verb::Unpack(_)
             | Verb::Convert(_)
             | Verb::Preprocess(_)
@@ -173,6 +176,7 @@ impl CommandLine {
             Verb::Measure(verb) => return verb.run(&project, form)?.is_an_error(),
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
+            Verb::Succeed(verb) => return verb.run(&project),
             Verb::Unpack(verb) => return verb.run(&project),
             Verb::Convert(verb) => return verb.run(&project),
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),

@@ -21,6 +21,12 @@ pub fn check(name: &str, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether a file is one that somebody wrote, by its name: editors leave links and copies of their own beside it while they have it open.
+pub fn is_ones_own(file: &std::ffi::OsStr) -> bool {
+    let name = file.to_string_lossy();
+    !name.starts_with(['.', '#']) && !name.ends_with('~')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +42,13 @@ mod tests {
         {
             assert!(check(name, "a machine").unwrap_err().to_string().contains("is no name for a machine"), "{name}");
         }
+    }
+
+    #[test]
+    fn what_an_editor_leaves_is_nobodys_own() {
+        for name in [".lib.rs.swp", ".#lib.rs", "#lib.rs#", "lib.rs~"] {
+            assert!(!is_ones_own(name.as_ref()), "{name}");
+        }
+        assert!(["lib.rs", "pair.toml", "a"].iter().all(|name| is_ones_own(name.as_ref())));
     }
 }

@@ -26,6 +26,12 @@ impl Project {
         }
     }
 
+    /// The checkout that lies here.
+    pub fn at(root: &Path) -> Result<Self> {
+        ensure!(root.join("benches-src").is_dir(), "{} is no checkout of the book", root.display());
+        Ok(Self { root: root.canonicalize()? })
+    }
+
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -199,6 +205,16 @@ impl Project {
         self.root.join("data/published")
     }
 
+    /// When programs were rewritten, and how they compared with what they took the place of.
+    pub fn successions(&self) -> PathBuf {
+        self.all_data().join("successions")
+    }
+
+    /// The records of one such time while they are measured.
+    pub fn side_by_side(&self, chapter: &str, experiment: &str) -> PathBuf {
+        self.target().join("side-by-side").join(chapter).join(format!("{experiment}.jsonl"))
+    }
+
     /// How far sessions of one machine differ.
     pub fn between_sessions(&self) -> PathBuf {
         self.all_data().join("between-sessions.toml")
@@ -223,8 +239,10 @@ impl Project {
 
     /// The machine that published pages show, if there is one.
     pub fn reference(&self) -> Option<Machine> {
-        let target = fs::read_link(self.root.join("data/machines/reference")).ok()?;
-        let slug = target.file_name()?.to_string_lossy().into_owned();
+        let path = self.root.join("data/machines/reference");
+        // Where git makes no links, it writes where they would lead into a file.
+        let target = fs::read_link(&path).or_else(|_| fs::read_to_string(&path).map(PathBuf::from)).ok()?;
+        let slug = target.file_name()?.to_string_lossy().trim_end().to_owned();
         self.machines().ok()?.contains(&slug).then_some(Machine::Exported(slug))
     }
 

@@ -5,7 +5,9 @@
 
 mod support;
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::panic;
@@ -96,6 +98,8 @@ fn cases() -> Vec<Case> {
     all.extend(private());
     all.extend(leftovers());
     all.extend(machines_without());
+    all.extend(workplaces());
+    all.extend(surroundings());
     all
 }
 
@@ -1095,6 +1099,154 @@ fn machines_without() -> Vec<Case> {
             refused(fake.measure(&[]), &["data/local", "writable"])
         }),
     ]
+}
+
+// What people's own tools do to a checkout
+
+fn workplaces() -> Vec<Case> {
+    const KIND: &str = "What people's tools leave in a checkout is none of its sources";
+    let left = |name: &'static str, is_link: bool| {
+        case(KIND, format!("an editor leaves {name} in every folder of sources"), "nothing changes", move || {
+            let fake = measured();
+            let record = fake.record();
+            for folder in [
+                "benches-src/harness/src",
+                "benches-src/chapter/src",
+                "benches-src/chapter/src/bin",
+                "benches-src/chapter/experiments",
+                "benches-src/chapter/claims",
+                "data/published",
+            ] {
+                let path = fake.path(folder).join(name);
+                if is_link {
+                    std::os::unix::fs::symlink("somebody@somewhere.1:2", path).unwrap();
+                } else {
+                    fs::write(path, "what is being written").unwrap();
+                }
+            }
+            let Said { ok, text } = said(fake.measure(&[]));
+            unless(!ok || fake.record() != record, text, "nothing is measured again")?;
+            let Said { ok, text } = said(fake.tally(&["value", "slow[free] / fast[free]"]));
+            unless(!ok || !text.contains("2.00"), text.clone(), text.clone())
+        })
+    };
+    vec![
+        left(".lib.rs.swp", false),
+        left(".#lib.rs", true),
+        left(".#pair.toml", true),
+        left("pair.toml~", false),
+        left("#pair.toml#", false),
+        left(".pair.toml.swp", false),
+        case(KIND, "git that makes no links wrote one as a file", "the reference is found", || {
+            let fake = measured();
+            fake.contribute("somewhere", &fake.record());
+            fake.write("data/machines/reference", "somewhere");
+            let Said { ok, text } = said(fake.tally(&["value", "slow[free] / fast[free]", "--machine", "reference"]));
+            let seen = has(&text, &["2.00"])?;
+            unless(!ok, text, seen)
+        }),
+        case(KIND, "no registry of packages can be reached", "it is said, and not asked at every build", || {
+            let fake = Fake::new();
+            fake.write("book/charts/package-lock.json", "{}");
+            fake.script("bin/node", "echo v22.1.0");
+            fake.script("bin/npm", "echo asked >> npm.log; echo 'getaddrinfo EAI_AGAIN' >&2; exit 1");
+            let build = || {
+                let mut command = fake.tally(&["preprocess", "measure"]);
+                let path = format!("{}:/usr/bin:/bin", fake.path("bin").display());
+                command.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+                let mut child = command.spawn().unwrap();
+                use std::io::Write;
+                let book = book(&fake, json!({ "effort": "never" }), "");
+                child.stdin.take().unwrap().write_all(book.as_bytes()).unwrap();
+                String::from_utf8_lossy(&child.wait_with_output().unwrap().stderr).into_owned()
+            };
+            has(&build(), &["npm ci failed", "EAI_AGAIN"])?;
+            let seen = has(&build(), &["npm ci failed", "seconds ago", "to try again at once"])?;
+            let asked = fake.read("book/charts/npm.log").lines().count();
+            unless(asked != 1, format!("asked {asked} times"), seen)
+        }),
+    ]
+}
+
+// Where a checkout lies, and from where and in which environment a command is started
+
+fn surroundings() -> Vec<Case> {
+    const KIND: &str = "Where a checkout lies, and from where a command is started, changes nothing";
+    let works = |measure: Command, fake: &Fake| {
+        let Said { ok, text } = said(measure);
+        unless(!ok, text, "measured")?;
+        let Said { ok, text } = said(fake.tally(&["value", "slow[free] / fast[free]"]));
+        let seen = has(&text, &["2.00"])?;
+        unless(!ok, text, seen)
+    };
+    let lies = |name: &'static [u8]| {
+        let name = OsStr::from_bytes(name);
+        case(KIND, format!("the checkout lies in a folder {name:?}"), "it is measured and printed", move || {
+            let outer = tempfile::tempdir().unwrap();
+            let folder = outer.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            let fake = Fake::inside(&folder);
+            let seen = works(fake.measure(&[]), &fake)?;
+            let is_pwned = [outer.path(), &folder, fake.root()].iter().any(|folder| folder.join("pwned").exists());
+            unless(is_pwned, "its name was run", seen)
+        })
+    };
+    let among = |name: &'static str, value: Option<&'static str>| {
+        case(KIND, format!("{name} is {value:?}"), "it is measured and printed", move || {
+            let fake = Fake::new();
+            let mut measure = fake.measure(&[]);
+            match value {
+                Some(value) => measure.env(name, value),
+                None => measure.env_remove(name),
+            };
+            works(measure, &fake)
+        })
+    };
+    let mut cases: Vec<Case> = [
+        &b"a b"[..],
+        b"it's",
+        b"\"quoted\"",
+        b"$(touch pwned)",
+        b"`touch pwned`",
+        b"a;touch pwned",
+        b"line\nbreak",
+        b"-rf",
+        b"%s{}",
+        "\u{fc}n\u{ef}".as_bytes(),
+        b"not UTF-8 \xff\xfe",
+    ]
+    .map(lies)
+    .into();
+    cases.extend([
+        among("HOME", None),
+        among("LC_ALL", Some("tr_TR.UTF-8")),
+        among("TZ", Some("Pacific/Kiritimati")),
+        among("RUST_BACKTRACE", Some("full")),
+        among("TERM", Some("dumb")),
+        among("COLUMNS", Some("0")),
+        case(KIND, "a verb is started below the checkout", "it finds it", || {
+            let fake = measured();
+            let mut value = fake.tally(&["value", "slow[free] / fast[free]"]);
+            value.current_dir(fake.path("book/src/chapter"));
+            let Said { ok, text } = said(value);
+            let seen = has(&text, &["2.00"])?;
+            unless(!ok, text, seen)
+        }),
+        case(KIND, "a verb is started elsewhere", "it says where it must be started", || {
+            let elsewhere = tempfile::tempdir().unwrap();
+            let mut list = Command::new(env!("CARGO_BIN_EXE_tally"));
+            list.arg("list").current_dir(elsewhere.path());
+            refused(list, &["checkout"])
+        }),
+        case(KIND, "the folder in which it is started is gone", "it says so", || {
+            let gone = tempfile::tempdir().unwrap();
+            let script = format!("rmdir '{}'; exec {} list", gone.path().display(), env!("CARGO_BIN_EXE_tally"));
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &script]).current_dir(gone.path());
+            refused(shell, &["tally:"])
+        }),
+    ]);
+    cases
 }
 
 /// A mount that lasts until this is dropped.

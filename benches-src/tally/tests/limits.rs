@@ -115,9 +115,6 @@ fn a_directive_may_print_the_limits() {
     let fake = with_limits();
     let page = |directive: &str| format!("# Chapter\n\n<!-- cmdrun {directive} -->\n");
     std::fs::remove_file(fake.path("benches-src/chapter/src/bin/fast.rs")).unwrap();
-    fake.write("benches-src/chapter/src/lib.rs", "pub struct Push { pub push: bool }\n");
-    let tests = fake.read("benches-src/chapter/tests/programs.rs");
-    fake.write("benches-src/chapter/tests/programs.rs", &format!("{tests}env!(\"CARGO_BIN_EXE_machine-limits\")\n"));
     fake.write("data/published/elsewhere.toml", "title = \"\"\nurl = \"\"\ndate = \"\"\nfigure = []\n");
     fake.write("book/src/chapter.md", &page("tally limits"));
     assert!(fail(fake.tally(&["check"])).contains("chapter/experiments/pushed.toml: no page shows it"));

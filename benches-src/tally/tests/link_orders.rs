@@ -174,6 +174,28 @@ fn the_environment_does_not_make_cargo_build_elsewhere_or_otherwise() {
 }
 
 #[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "it names a target, which must be this machine's")]
+fn what_a_users_configuration_says_leads_neither_elsewhere_nor_to_other_programs() {
+    let fake = compiled();
+    let configuration = "[build]\ntarget = \"x86_64-unknown-linux-gnu\"\nrustflags = [\"--cfg\", \"otherwise\"]\n\
+                         [profile.release]\ndebug-assertions = true\n";
+    fake.write("home/config.toml", configuration);
+    let measure = || {
+        let mut measure = fake.tally(&["measure", "--effort", "test"]);
+        measure.env("CARGO_HOME", fake.path("home"));
+        succeed(measure);
+        fake.record()
+    };
+    assert!(measure().contains("no steady state"));
+    let path = "benches-src/chapter/src/bin/slow.rs";
+    let refuses = "fn main() { if cfg!(any(otherwise, debug_assertions)) { panic!(\"built otherwise\") }";
+    fake.write(path, &fake.read(path).replace("no steady state", "of another listing").replace("fn main() {", refuses));
+    let record = measure();
+    assert!(record.contains("of another listing"), "an old program was measured: {record}");
+    assert!(!record.contains("\"failure\""), "{record}");
+}
+
+#[test]
 fn an_order_that_changes_nothing_is_told() {
     let fake = with_tools(CARGO, &LINKER.replace("order=${1##*=}", ""));
     let error = fail(measure(&fake, &["--effort", "full"]));

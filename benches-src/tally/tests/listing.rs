@@ -76,6 +76,7 @@ fn scripts_and_terminals_get_the_same_code() {
     assert_eq!(json[0]["path"], "benches-src/chapter/src/bin/slow.rs");
     let text = fake.print(&["listing", "slow"]);
     assert!(text.contains(timed) && text.contains("chapter/slow\n"), "{text}");
+    fake.write("benches-src/chapter/src/lib.rs", "pub struct Size;\n");
     assert!(fake.print(&["listing", "--file", "chapter/src/lib.rs"]).contains("pub struct Size"));
 }
 

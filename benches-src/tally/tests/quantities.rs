@@ -140,16 +140,3 @@ fn a_selector_that_fits_nothing_lists_what_there_is() {
     let said = fail(fake.tally(&["value", "slow[fre]"]));
     assert!(said.contains("there are: slow[size=3, free]"), "{said}");
 }
-
-#[test]
-fn a_program_that_no_test_runs_and_a_parameter_that_no_program_has_are_found() {
-    let fake = fake("");
-    fake.write("benches-src/chapter/tests/programs.rs", "env!(\"CARGO_BIN_EXE_fast\")\n");
-    assert!(
-        fail(fake.tally(&["check"])).contains("benches-src/chapter/src/bin/slow.rs is run by no test of its chapter")
-    );
-    fake.write("benches-src/chapter/src/lib.rs", "// It has no size.\n");
-    assert!(
-        fail(fake.tally(&["check"])).contains("experiments/pair.toml: slow has no parameter size, which this sets")
-    );
-}

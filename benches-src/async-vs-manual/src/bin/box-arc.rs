@@ -2,26 +2,21 @@
 
 use std::process::ExitCode;
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::Network;
 use async_vs_manual::reactor::{Reactor, Woken};
 use async_vs_manual::server::{Arrivals, REQUESTS, ROOM, accept, answer};
 use async_vs_manual::tasks::Boxes;
 use async_vs_manual::wakers::EachArc;
 
-pub(crate) struct BoxArc;
-
-impl Serve for BoxArc {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let (reactor, arrivals) = (Reactor::<Woken>::new(network), Arrivals::default());
-        let mut tasks = Boxes::new(EachArc);
-        for () in laps {
-            tasks.spawn(accept(reactor.listen(REQUESTS), &arrivals));
-            tasks.run(|| arrivals.next(), |stream| answer::<_, ROOM>(reactor.stream(stream)), || reactor.wake());
-        }
+pub(crate) fn box_arc(network: &Network, laps: impl Iterator<Item = ()>) {
+    let (reactor, arrivals) = (Reactor::<Woken>::new(network), Arrivals::default());
+    let mut tasks = Boxes::new(EachArc);
+    for () in laps {
+        tasks.spawn(accept(reactor.listen(REQUESTS), &arrivals));
+        tasks.run(|| arrivals.next(), |stream| answer::<_, ROOM>(reactor.stream(stream)), || reactor.wake());
     }
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<BoxArc>(harness::name!())
+    async_vs_manual::main!(box_arc)
 }

@@ -4,29 +4,24 @@ use std::future::Future;
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::Network;
 use async_vs_manual::reactor::{Known, Reactor, Stream};
 use async_vs_manual::server::{Arrivals, Job, REQUESTS, ROOM, either};
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
 
-pub(crate) struct CallerBox;
-
 type Boxed<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-impl Serve for CallerBox {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let (reactor, arrivals) = (Reactor::<Known>::new(network), Arrivals::default());
-        let mut tasks = Tasks::new(Embedded);
-        let task = |job| -> Boxed<'_> { Box::pin(either::<_, Stream<'_, Known>, ROOM>(job, &arrivals)) };
-        for () in laps {
-            tasks.spawn(|| task(Job::Accept(reactor.listen(REQUESTS))));
-            tasks.run(|| arrivals.next(), |stream| task(Job::Answer(reactor.stream(stream))), || reactor.wake());
-        }
+pub(crate) fn callerbox(network: &Network, laps: impl Iterator<Item = ()>) {
+    let (reactor, arrivals) = (Reactor::<Known>::new(network), Arrivals::default());
+    let mut tasks = Tasks::new(Embedded);
+    let task = |job| -> Boxed<'_> { Box::pin(either::<_, Stream<'_, Known>, ROOM>(job, &arrivals)) };
+    for () in laps {
+        tasks.spawn(|| task(Job::Accept(reactor.listen(REQUESTS))));
+        tasks.run(|| arrivals.next(), |stream| task(Job::Answer(reactor.stream(stream))), || reactor.wake());
     }
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<CallerBox>(harness::name!())
+    async_vs_manual::main!(callerbox)
 }

@@ -2,62 +2,54 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
-use std::task::{Context, Poll};
 
 use anyhow::Result;
-use async_vs_manual::fake::{Readiness, WouldBlock};
-use async_vs_manual::reactor::{Known, Remembering, Waiter};
-use async_vs_manual::sockets::{Line, ServeSockets};
+use async_vs_manual::reactor::Waiter;
+use async_vs_manual::sockets::Line;
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
 use harness::Placement;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Token};
 
-struct EchoExecutor;
+#[path = "echo-executor/waiting.rs"]
+mod waiting;
 
-type Wait = Remembering<Known>;
+use waiting::{Wait, poll_read, poll_write, readiness};
 
-impl ServeSockets for EchoExecutor {
-    fn serve(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
-        let mut poll = mio::Poll::new()?;
-        let mut events = Events::with_capacity(1024);
-        let waits: Vec<Wait> = streams.iter().map(|_| Wait::default()).collect();
-        let (answers, failed) = (Cell::new(0), RefCell::new(None));
-        let mut tasks = Tasks::new(Embedded);
-        let mut named = Vec::with_capacity(waits.len());
-        for ((token, stream), wait) in streams.into_iter().enumerate().zip(&waits) {
-            let mut stream = TcpStream::from_std(stream);
-            poll.registry().register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
-            tasks.spawn(|| task(stream, wait, &answers, &failed));
-        }
-        tasks.run(
-            || None,
-            |never: std::convert::Infallible| match never {},
-            || match poll.poll(&mut events, None) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                polled => {
-                    polled.expect("epoll waits");
-                    for event in &events {
-                        let wait = &waits[event.token().0];
-                        wait.becomes(readiness(event));
-                        named.push(wait);
-                    }
-                    // Who is woken last goes on first: so they are answered in the order in which epoll names them, as by the others.
-                    named.drain(..).rev().for_each(Waiter::wake);
-                }
-            },
-        );
-        drop(tasks);
-        failed.into_inner().map_or(Ok(answers.get()), |error: io::Error| Err(error.into()))
+fn echo_executor(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
+    let mut poll = mio::Poll::new()?;
+    let mut events = Events::with_capacity(1024);
+    let waits: Vec<Wait> = streams.iter().map(|_| Wait::default()).collect();
+    let (answers, failed) = (Cell::new(0), RefCell::new(None));
+    let mut tasks = Tasks::new(Embedded);
+    let mut named = Vec::with_capacity(waits.len());
+    for ((token, stream), wait) in streams.into_iter().enumerate().zip(&waits) {
+        let mut stream = TcpStream::from_std(stream);
+        poll.registry().register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
+        tasks.spawn(|| task(stream, wait, &answers, &failed));
     }
-}
-
-fn readiness(event: &mio::event::Event) -> Readiness {
-    let readable = if event.is_readable() { Readiness::READABLE } else { Readiness::NONE };
-    if event.is_writable() { readable.and(Readiness::WRITABLE) } else { readable }
+    tasks.run(
+        || None,
+        |never: std::convert::Infallible| match never {},
+        || match poll.poll(&mut events, None) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            polled => {
+                polled.expect("epoll waits");
+                for event in &events {
+                    let wait = &waits[event.token().0];
+                    wait.becomes(readiness(event));
+                    named.push(wait);
+                }
+                // Who is woken last goes on first: so they are answered in the order in which epoll names them, as by the others.
+                named.drain(..).rev().for_each(Waiter::wake);
+            }
+        },
+    );
+    drop(tasks);
+    failed.into_inner().map_or(Ok(answers.get()), |error: io::Error| Err(error.into()))
 }
 
 async fn task(stream: TcpStream, wait: &Wait, answers: &Cell<u64>, failed: &RefCell<Option<io::Error>>) {
@@ -88,33 +80,6 @@ async fn answer(stream: TcpStream, wait: &Wait, answers: &Cell<u64>) -> io::Resu
     }
 }
 
-fn poll_read(
-    mut stream: &TcpStream,
-    wait: &Wait,
-    context: &mut Context<'_>,
-    room: &mut [u8],
-) -> Poll<io::Result<usize>> {
-    wait.attempt(context, Readiness::READABLE, || {
-        let read = unless_it_would_block(stream.read(room))?;
-        if read.as_ref().is_ok_and(|bytes| *bytes < room.len()) {
-            // That was all there was: the next bytes are an event of their own.
-            wait.is_no_longer(Readiness::READABLE);
-        }
-        Ok(read)
-    })
-}
-
-fn poll_write(mut stream: &TcpStream, wait: &Wait, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-    wait.attempt(context, Readiness::WRITABLE, || unless_it_would_block(stream.write(bytes)))
-}
-
-fn unless_it_would_block(done: io::Result<usize>) -> Result<io::Result<usize>, WouldBlock> {
-    match done {
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Err(WouldBlock),
-        done => Ok(done),
-    }
-}
-
 fn main() -> ExitCode {
-    async_vs_manual::sockets::main::<EchoExecutor>(harness::name!())
+    async_vs_manual::sockets::main(harness::name!(), echo_executor)
 }

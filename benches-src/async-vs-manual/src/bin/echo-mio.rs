@@ -4,12 +4,36 @@ use std::io::{ErrorKind, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use async_vs_manual::sockets::{Line, ServeSockets};
+use async_vs_manual::sockets::Line;
 use harness::Placement;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
-struct EchoMio;
+fn echo_mio(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
+    let mut poll = Poll::new()?;
+    let mut events = Events::with_capacity(1024);
+    let mut connections = Vec::new();
+    for (token, stream) in streams.into_iter().enumerate() {
+        let mut stream = TcpStream::from_std(stream);
+        poll.registry().register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
+        connections.push(Connection { stream: Some(stream), ..Connection::default() });
+    }
+    let mut open = connections.len();
+    while open > 0 {
+        match poll.poll(&mut events, None) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            polled => polled?,
+        }
+        for event in &events {
+            let connection = &mut connections[event.token().0];
+            if connection.go_on()? {
+                connection.stream = None;
+                open -= 1;
+            }
+        }
+    }
+    Ok(connections.iter().map(|connection| connection.answers).sum())
+}
 
 #[derive(Default)]
 struct Connection {
@@ -18,34 +42,6 @@ struct Connection {
     /// How much of a line that is complete has been written.
     written: usize,
     answers: u64,
-}
-
-impl ServeSockets for EchoMio {
-    fn serve(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
-        let mut poll = Poll::new()?;
-        let mut events = Events::with_capacity(1024);
-        let mut connections = Vec::new();
-        for (token, stream) in streams.into_iter().enumerate() {
-            let mut stream = TcpStream::from_std(stream);
-            poll.registry().register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
-            connections.push(Connection { stream: Some(stream), ..Connection::default() });
-        }
-        let mut open = connections.len();
-        while open > 0 {
-            match poll.poll(&mut events, None) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                polled => polled?,
-            }
-            for event in &events {
-                let connection = &mut connections[event.token().0];
-                if connection.go_on()? {
-                    connection.stream = None;
-                    open -= 1;
-                }
-            }
-        }
-        Ok(connections.iter().map(|connection| connection.answers).sum())
-    }
 }
 
 impl Connection {
@@ -86,5 +82,5 @@ impl Connection {
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::sockets::main::<EchoMio>(harness::name!())
+    async_vs_manual::sockets::main(harness::name!(), echo_mio)
 }

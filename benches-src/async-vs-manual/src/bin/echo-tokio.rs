@@ -3,28 +3,24 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use async_vs_manual::sockets::{Line, ServeSockets};
+use async_vs_manual::sockets::Line;
 use harness::Placement;
 use runtime::Flavor;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-struct EchoTokio;
-
-impl ServeSockets for EchoTokio {
-    fn serve(streams: Vec<std::net::TcpStream>, placement: Placement) -> Result<u64> {
-        Flavor::Current.start(placement)?.block_on(async {
-            let mut tasks = Vec::new();
-            for stream in streams {
-                tasks.push(tokio::spawn(answer(TcpStream::from_std(stream)?)));
-            }
-            let mut answers = 0;
-            for task in tasks {
-                answers += task.await??;
-            }
-            Ok(answers)
-        })
-    }
+fn echo_tokio(streams: Vec<std::net::TcpStream>, placement: Placement) -> Result<u64> {
+    Flavor::Current.start(placement)?.block_on(async {
+        let mut tasks = Vec::new();
+        for stream in streams {
+            tasks.push(tokio::spawn(answer(TcpStream::from_std(stream)?)));
+        }
+        let mut answers = 0;
+        for task in tasks {
+            answers += task.await??;
+        }
+        Ok(answers)
+    })
 }
 
 async fn answer(mut stream: TcpStream) -> Result<u64> {
@@ -46,5 +42,5 @@ async fn answer(mut stream: TcpStream) -> Result<u64> {
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::sockets::main::<EchoTokio>(harness::name!())
+    async_vs_manual::sockets::main(harness::name!(), echo_tokio)
 }

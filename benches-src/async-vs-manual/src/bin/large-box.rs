@@ -2,26 +2,21 @@
 
 use std::process::ExitCode;
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::Network;
 use async_vs_manual::reactor::{Reactor, Woken};
 use async_vs_manual::server::{Arrivals, LARGE, REQUESTS, accept, answer};
 use async_vs_manual::tasks::Boxes;
 use async_vs_manual::wakers::Embedded;
 
-pub(crate) struct LargeBox;
-
-impl Serve for LargeBox {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let (reactor, arrivals) = (Reactor::<Woken>::new(network), Arrivals::default());
-        let mut tasks = Boxes::new(Embedded);
-        for () in laps {
-            tasks.spawn(accept(reactor.listen(REQUESTS), &arrivals));
-            tasks.run(|| arrivals.next(), |stream| answer::<_, LARGE>(reactor.stream(stream)), || reactor.wake());
-        }
+pub(crate) fn large_box(network: &Network, laps: impl Iterator<Item = ()>) {
+    let (reactor, arrivals) = (Reactor::<Woken>::new(network), Arrivals::default());
+    let mut tasks = Boxes::new(Embedded);
+    for () in laps {
+        tasks.spawn(accept(reactor.listen(REQUESTS), &arrivals));
+        tasks.run(|| arrivals.next(), |stream| answer::<_, LARGE>(reactor.stream(stream)), || reactor.wake());
     }
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<LargeBox>(harness::name!())
+    async_vs_manual::main!(large_box)
 }

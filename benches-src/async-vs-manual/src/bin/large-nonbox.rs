@@ -2,27 +2,22 @@
 
 use std::process::ExitCode;
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::Network;
 use async_vs_manual::reactor::{Known, Reactor, Stream};
 use async_vs_manual::server::{Arrivals, Job, LARGE, REQUESTS, either};
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
 
-pub(crate) struct LargeNonbox;
-
-impl Serve for LargeNonbox {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let (reactor, arrivals) = (Reactor::<Known>::new(network), Arrivals::default());
-        let mut tasks = Tasks::new(Embedded);
-        let task = |job| either::<_, Stream<'_, Known>, LARGE>(job, &arrivals);
-        for () in laps {
-            tasks.spawn(|| task(Job::Accept(reactor.listen(REQUESTS))));
-            tasks.run(|| arrivals.next(), |stream| task(Job::Answer(reactor.stream(stream))), || reactor.wake());
-        }
+pub(crate) fn large_nonbox(network: &Network, laps: impl Iterator<Item = ()>) {
+    let (reactor, arrivals) = (Reactor::<Known>::new(network), Arrivals::default());
+    let mut tasks = Tasks::new(Embedded);
+    let task = |job| either::<_, Stream<'_, Known>, LARGE>(job, &arrivals);
+    for () in laps {
+        tasks.spawn(|| task(Job::Accept(reactor.listen(REQUESTS))));
+        tasks.run(|| arrivals.next(), |stream| task(Job::Answer(reactor.stream(stream))), || reactor.wake());
     }
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<LargeNonbox>(harness::name!())
+    async_vs_manual::main!(large_nonbox)
 }

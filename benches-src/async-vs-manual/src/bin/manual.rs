@@ -2,11 +2,50 @@
 
 use std::process::ExitCode;
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::{Event, Network, SOURCES, Stream, WouldBlock};
 use async_vs_manual::server::{REQUESTS, ROOM, end_of_line};
 
-pub(crate) struct Manual;
+pub(crate) fn manual(network: &Network, laps: impl Iterator<Item = ()>) {
+    let mut events = Vec::with_capacity(SOURCES);
+    // A connection is found by its descriptor.
+    let mut connections: Box<[_; SOURCES]> = Box::new(std::array::from_fn(|_| Connection::unused()));
+    for () in laps {
+        let listener = network.listen(REQUESTS);
+        listener.register();
+        let (mut to_accept, mut open) = (REQUESTS, 0);
+        // As if it had had an event.
+        events.push(Event::readable(listener.descriptor()));
+        loop {
+            let mut next = 0;
+            while let Some(event) = events.get(next) {
+                next += 1;
+                let descriptor = event.descriptor;
+                if descriptor != listener.descriptor() {
+                    if connections[descriptor as usize % SOURCES].go_on().is_ok() {
+                        open -= 1;
+                    }
+                    continue;
+                }
+                while to_accept > 0
+                    && let Ok(stream) = listener.accept()
+                {
+                    stream.register();
+                    to_accept -= 1;
+                    let connection = &mut connections[stream.descriptor() as usize % SOURCES];
+                    connection.begin(stream);
+                    // What is new is worth a try.
+                    open += u32::from(connection.go_on().is_err());
+                }
+            }
+            if to_accept + open == 0 {
+                break;
+            }
+            network.poll(&mut events);
+        }
+        events.clear();
+        listener.unregister();
+    }
+}
 
 /// Where a connection stands.
 pub(crate) struct Connection<'n> {
@@ -16,50 +55,6 @@ pub(crate) struct Connection<'n> {
     /// Where the line ends; 0 while it is still being read.
     end: usize,
     written: usize,
-}
-
-impl Serve for Manual {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let mut events = Vec::with_capacity(SOURCES);
-        // A connection is found by its descriptor.
-        let mut connections: Box<[_; SOURCES]> = Box::new(std::array::from_fn(|_| Connection::unused()));
-        for () in laps {
-            let listener = network.listen(REQUESTS);
-            listener.register();
-            let (mut to_accept, mut open) = (REQUESTS, 0);
-            // As if it had had an event.
-            events.push(Event::readable(listener.descriptor()));
-            loop {
-                let mut next = 0;
-                while let Some(event) = events.get(next) {
-                    next += 1;
-                    let descriptor = event.descriptor;
-                    if descriptor != listener.descriptor() {
-                        if connections[descriptor as usize % SOURCES].go_on().is_ok() {
-                            open -= 1;
-                        }
-                        continue;
-                    }
-                    while to_accept > 0
-                        && let Ok(stream) = listener.accept()
-                    {
-                        stream.register();
-                        to_accept -= 1;
-                        let connection = &mut connections[stream.descriptor() as usize % SOURCES];
-                        connection.begin(stream);
-                        // What is new is worth a try.
-                        open += u32::from(connection.go_on().is_err());
-                    }
-                }
-                if to_accept + open == 0 {
-                    break;
-                }
-                network.poll(&mut events);
-            }
-            events.clear();
-            listener.unregister();
-        }
-    }
 }
 
 impl<'n> Connection<'n> {
@@ -96,5 +91,5 @@ impl<'n> Connection<'n> {
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<Manual>(harness::name!())
+    async_vs_manual::main!(manual)
 }

@@ -6,23 +6,18 @@ use std::pin::Pin;
 use std::process::ExitCode;
 use std::task::{Context, Poll, ready};
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::{self, Network};
 use async_vs_manual::reactor::{Known, Listener, Reactor, Stream};
 use async_vs_manual::server::{Accept, Arrivals, Exchange, REQUESTS, ROOM, end_of_line};
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
 
-pub(crate) struct StateMachine;
-
-impl Serve for StateMachine {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let (reactor, arrivals) = (Reactor::<Known>::new(network), Arrivals::default());
-        let mut tasks = Tasks::new(Embedded);
-        for () in laps {
-            tasks.spawn(|| Task::accepts(reactor.listen(REQUESTS), &arrivals));
-            tasks.run(|| arrivals.next(), |stream| Task::answers(reactor.stream(stream)), || reactor.wake());
-        }
+pub(crate) fn state_machine(network: &Network, laps: impl Iterator<Item = ()>) {
+    let (reactor, arrivals) = (Reactor::<Known>::new(network), Arrivals::default());
+    let mut tasks = Tasks::new(Embedded);
+    for () in laps {
+        tasks.spawn(|| Task::accepts(reactor.listen(REQUESTS), &arrivals));
+        tasks.run(|| arrivals.next(), |stream| Task::answers(reactor.stream(stream)), || reactor.wake());
     }
 }
 
@@ -92,5 +87,5 @@ impl Connection<'_> {
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<StateMachine>(harness::name!())
+    async_vs_manual::main!(state_machine)
 }

@@ -6,11 +6,17 @@
 
 use std::process::ExitCode;
 
+use async_vs_manual::fake::Network;
+
 #[path = "step-table.rs"]
 mod step_table;
 
-use step_table::StepTable;
+use step_table::by_table;
+
+pub(crate) fn step_beside(network: &Network, laps: impl Iterator<Item = ()>) {
+    by_table::<false>(network, laps);
+}
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<StepTable<false>>(harness::name!())
+    async_vs_manual::main!(step_beside)
 }

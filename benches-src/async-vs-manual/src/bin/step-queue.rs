@@ -6,13 +6,10 @@ use std::process::ExitCode;
 use std::ptr::without_provenance;
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::{Network, SOURCES};
 use async_vs_manual::reactor::{Reactor, Stream, Waiter};
 use async_vs_manual::server::{Arrivals, Job, REQUESTS, ROOM, either};
 use async_vs_manual::slots::Slots;
-
-pub(crate) struct StepQueue;
 
 /// The number of the task that waits, or waited last.
 #[derive(Default)]
@@ -35,42 +32,40 @@ fn number(index: u32) -> Waker {
     unsafe { Waker::from_raw(RawWaker::new(without_provenance(index as usize), &NOTHING)) }
 }
 
-impl Serve for StepQueue {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let (reactor, arrivals) = (Reactor::<Number>::new(network), Arrivals::default());
-        let mut futures = Slots::new(number);
-        let mut free: Vec<u32> = (0..SOURCES as u32).rev().collect();
-        let mut queue = Vec::with_capacity(SOURCES);
-        let task = |job| either::<_, Stream<'_, Number>, ROOM>(job, &arrivals);
-        let spawn = |futures: &mut Slots<_>, free: &mut Vec<u32>, job| {
-            let index = free.pop().expect("fewer tasks than there are places");
-            futures.put(index, || task(job));
-            index
-        };
-        for () in laps {
-            queue.push(spawn(&mut futures, &mut free, Job::Accept(reactor.listen(REQUESTS))));
-            while free.len() < SOURCES {
-                let mut next = 0;
-                while next < queue.len() {
-                    let mut index = queue[next];
-                    next += 1;
-                    loop {
-                        if futures.poll(index).is_ready() {
-                            free.push(index);
-                        }
-                        let Some(stream) = arrivals.next() else { break };
-                        index = spawn(&mut futures, &mut free, Job::Answer(reactor.stream(stream)));
+pub(crate) fn step_queue(network: &Network, laps: impl Iterator<Item = ()>) {
+    let (reactor, arrivals) = (Reactor::<Number>::new(network), Arrivals::default());
+    let mut futures = Slots::new(number);
+    let mut free: Vec<u32> = (0..SOURCES as u32).rev().collect();
+    let mut queue = Vec::with_capacity(SOURCES);
+    let task = |job| either::<_, Stream<'_, Number>, ROOM>(job, &arrivals);
+    let spawn = |futures: &mut Slots<_>, free: &mut Vec<u32>, job| {
+        let index = free.pop().expect("fewer tasks than there are places");
+        futures.put(index, || task(job));
+        index
+    };
+    for () in laps {
+        queue.push(spawn(&mut futures, &mut free, Job::Accept(reactor.listen(REQUESTS))));
+        while free.len() < SOURCES {
+            let mut next = 0;
+            while next < queue.len() {
+                let mut index = queue[next];
+                next += 1;
+                loop {
+                    if futures.poll(index).is_ready() {
+                        free.push(index);
                     }
+                    let Some(stream) = arrivals.next() else { break };
+                    index = spawn(&mut futures, &mut free, Job::Answer(reactor.stream(stream)));
                 }
-                queue.clear();
-                if free.len() < SOURCES {
-                    reactor.each(|task| queue.push(task.0.get()));
-                }
+            }
+            queue.clear();
+            if free.len() < SOURCES {
+                reactor.each(|task| queue.push(task.0.get()));
             }
         }
     }
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<StepQueue>(harness::name!())
+    async_vs_manual::main!(step_queue)
 }

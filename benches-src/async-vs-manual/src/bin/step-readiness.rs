@@ -3,27 +3,22 @@
 
 use std::process::ExitCode;
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::Network;
 use async_vs_manual::reactor::{Known, Reactor, Remembering, Stream};
 use async_vs_manual::server::{Arrivals, Job, REQUESTS, ROOM, either};
 use async_vs_manual::tasks::Tasks;
 use async_vs_manual::wakers::Embedded;
 
-pub(crate) struct StepReadiness;
-
-impl Serve for StepReadiness {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let (reactor, arrivals) = (Reactor::<Remembering<Known>>::new(network), Arrivals::default());
-        let mut tasks = Tasks::new(Embedded);
-        let task = |job| either::<_, Stream<'_, Remembering<Known>>, ROOM>(job, &arrivals);
-        for () in laps {
-            tasks.spawn(|| task(Job::Accept(reactor.listen(REQUESTS))));
-            tasks.run(|| arrivals.next(), |stream| task(Job::Answer(reactor.stream(stream))), || reactor.wake());
-        }
+pub(crate) fn step_readiness(network: &Network, laps: impl Iterator<Item = ()>) {
+    let (reactor, arrivals) = (Reactor::<Remembering<Known>>::new(network), Arrivals::default());
+    let mut tasks = Tasks::new(Embedded);
+    let task = |job| either::<_, Stream<'_, Remembering<Known>>, ROOM>(job, &arrivals);
+    for () in laps {
+        tasks.spawn(|| task(Job::Accept(reactor.listen(REQUESTS))));
+        tasks.run(|| arrivals.next(), |stream| task(Job::Answer(reactor.stream(stream))), || reactor.wake());
     }
 }
 
 fn main() -> ExitCode {
-    async_vs_manual::main::<StepReadiness>(harness::name!())
+    async_vs_manual::main!(step_readiness)
 }

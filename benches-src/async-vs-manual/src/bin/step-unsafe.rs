@@ -5,57 +5,56 @@
 
 use std::future::{Future, poll_fn};
 use std::mem::MaybeUninit;
-use std::pin::Pin;
 use std::process::ExitCode;
 use std::slice;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
-use async_vs_manual::Serve;
 use async_vs_manual::fake::{Event, Listener, Network, SOURCES, Stream, WouldBlock};
 use async_vs_manual::server::{Arrivals, REQUESTS, ROOM, end_of_line};
 
-pub(crate) struct StepUnsafe;
+#[path = "step-unsafe/places.rs"]
+mod places;
+
+use places::Places;
+
+pub(crate) fn step_unsafe(network: &Network, laps: impl Iterator<Item = ()>) {
+    let arrivals = Arrivals::default();
+    let mut events = Vec::with_capacity(SOURCES);
+    let mut futures = Places::new();
+    for () in laps {
+        let listener = network.listen(REQUESTS);
+        let descriptor = listener.descriptor();
+        futures.put(descriptor, || either(Job::Accept(listener), &arrivals));
+        // As if it had had an event.
+        events.push(Event::readable(descriptor));
+        let mut open = 1;
+        while open > 0 {
+            let mut next = 0;
+            while let Some(event) = events.get(next) {
+                next += 1;
+                let mut descriptor = event.descriptor;
+                loop {
+                    // SAFETY: a source that is open has a future in its place, and none but those have events: what ends closes its
+                    // source, and what is closed waits for nothing. What is new was put there below.
+                    open -= u32::from(unsafe { futures.poll(descriptor) }.is_ready());
+                    let Some(stream) = arrivals.next() else { break };
+                    // What is new is polled at once.
+                    descriptor = stream.descriptor();
+                    futures.put(descriptor, || either(Job::Answer(stream), &arrivals));
+                    open += 1;
+                }
+            }
+            if open > 0 {
+                network.poll(&mut events);
+            }
+        }
+        events.clear();
+    }
+}
 
 enum Job<'n> {
     Accept(Listener<'n>),
     Answer(Stream<'n>),
-}
-
-impl Serve for StepUnsafe {
-    fn serve(network: &Network, laps: impl Iterator<Item = ()>) {
-        let arrivals = Arrivals::default();
-        let mut events = Vec::with_capacity(SOURCES);
-        let mut futures = Places::new();
-        for () in laps {
-            let listener = network.listen(REQUESTS);
-            let descriptor = listener.descriptor();
-            futures.put(descriptor, || either(Job::Accept(listener), &arrivals));
-            // As if it had had an event.
-            events.push(Event::readable(descriptor));
-            let mut open = 1;
-            while open > 0 {
-                let mut next = 0;
-                while let Some(event) = events.get(next) {
-                    next += 1;
-                    let mut descriptor = event.descriptor;
-                    loop {
-                        // SAFETY: a source that is open has a future in its place, and none but those have events: what ends closes its
-                        // source, and what is closed waits for nothing. What is new was put there below.
-                        open -= u32::from(unsafe { futures.poll(descriptor) }.is_ready());
-                        let Some(stream) = arrivals.next() else { break };
-                        // What is new is polled at once.
-                        descriptor = stream.descriptor();
-                        futures.put(descriptor, || either(Job::Answer(stream), &arrivals));
-                        open += 1;
-                    }
-                }
-                if open > 0 {
-                    network.poll(&mut events);
-                }
-            }
-            events.clear();
-        }
-    }
 }
 
 /// Accepts all clients, or reads a line into memory that is not cleared and writes it back.
@@ -104,38 +103,6 @@ fn ready<T>(result: Result<T, WouldBlock>) -> Poll<T> {
     result.map_or(Poll::Pending, Poll::Ready)
 }
 
-/// A place for a future for each descriptor. Nobody keeps which of them are taken.
-struct Places<F>(Box<[MaybeUninit<F>; SOURCES]>);
-
-impl<F: Future<Output = ()>> Places<F> {
-    fn new() -> Self {
-        Self(Box::new([const { MaybeUninit::uninit() }; SOURCES]))
-    }
-
-    #[inline]
-    fn put(&mut self, descriptor: u32, make: impl FnOnce() -> F) {
-        self.0[descriptor as usize].write(make());
-    }
-
-    /// Polls the future there, and drops it when it is ready.
-    ///
-    /// # Safety
-    ///
-    /// One was put there, and has not been ready since.
-    #[inline]
-    unsafe fn poll(&mut self, descriptor: u32) -> Poll<()> {
-        // SAFETY: `put` has found the descriptor within bounds, and the future is there, as the caller promises.
-        let future = unsafe { self.0.get_unchecked_mut(descriptor as usize).assume_init_mut() };
-        // SAFETY: the places are never moved, and what is in them is dropped there.
-        let polled = unsafe { Pin::new_unchecked(&mut *future) }.poll(&mut Context::from_waker(Waker::noop()));
-        if polled.is_ready() {
-            // SAFETY: it is there, and nobody polls it again.
-            unsafe { std::ptr::drop_in_place(future) };
-        }
-        polled
-    }
-}
-
 fn main() -> ExitCode {
-    async_vs_manual::main::<StepUnsafe>(harness::name!())
+    async_vs_manual::main!(step_unsafe)
 }

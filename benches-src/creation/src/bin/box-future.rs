@@ -7,28 +7,13 @@ use std::task::{Context, Poll, Waker};
 
 use anyhow::Result;
 use creation::Batch;
-use harness::{Laps, Placement, Repeat};
-
-struct BoxFuture {
-    batch: Batch,
-    ended: u64,
-}
+use harness::{Clock, Placement};
 
 type Boxed = Pin<Box<dyn Future<Output = u64> + Send>>;
 
-impl Repeat for BoxFuture {
-    type Parameters = Batch;
-
-    fn set_up(batch: &Batch, _: Placement) -> Result<Self> {
-        Ok(Self { batch: *batch, ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.batch.batch
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let batch = self.batch;
+fn box_future(batch: Batch, _: Placement, clock: Clock) -> Result<u64> {
+    let mut ended = 0;
+    clock.time(batch.batch, |laps| {
         let (mut batches, mut futures) = (batch.laps(laps), batch.room::<Boxed>());
         let mut context = Context::from_waker(Waker::noop());
         while batches.go_on() {
@@ -39,15 +24,12 @@ impl Repeat for BoxFuture {
                 }
             }
         }
-        self.ended += batches.count();
+        ended += batches.count();
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.ended)
-    }
+    })?;
+    Ok(ended)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<BoxFuture>(harness::name!())
+    harness::repeat(harness::name!(), box_future)
 }

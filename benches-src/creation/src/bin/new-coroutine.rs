@@ -6,26 +6,11 @@ use anyhow::Result;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use creation::BatchOfStacks;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 
-struct NewCoroutine {
-    parameters: BatchOfStacks,
-    ended: u64,
-}
-
-impl Repeat for NewCoroutine {
-    type Parameters = BatchOfStacks;
-
-    fn set_up(parameters: &BatchOfStacks, _: Placement) -> Result<Self> {
-        Ok(Self { parameters: *parameters, ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.parameters.batch.batch
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let BatchOfStacks { batch, stack_bytes } = self.parameters;
+fn new_coroutine(BatchOfStacks { batch, stack_bytes }: BatchOfStacks, _: Placement, clock: Clock) -> Result<u64> {
+    let mut ended = 0;
+    clock.time(batch.batch, |laps| {
         let (mut batches, mut coroutines) = (batch.laps(laps), batch.room());
         while batches.go_on() {
             batches.create(&mut coroutines, || {
@@ -38,15 +23,12 @@ impl Repeat for NewCoroutine {
                 }
             }
         }
-        self.ended += batches.count();
+        ended += batches.count();
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.ended)
-    }
+    })?;
+    Ok(ended)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<NewCoroutine>(harness::name!())
+    harness::repeat(harness::name!(), new_coroutine)
 }

@@ -9,40 +9,18 @@ use std::task::{Poll, Waker};
 use anyhow::Result;
 use creation::Batch;
 use executor::Executor;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 
-struct SpawnExecutor {
-    executor: Rc<Executor>,
-    batch: Batch,
-    ended: u64,
-}
-
-/// What the tasks of a batch leave behind.
-#[derive(Default)]
-struct Ended {
-    first_instructions_ns: RefCell<Vec<u64>>,
-    creator: Cell<Option<Waker>>,
-}
-
-impl Repeat for SpawnExecutor {
-    type Parameters = Batch;
-
-    fn set_up(batch: &Batch, _: Placement) -> Result<Self> {
-        Ok(Self { executor: Rc::default(), batch: *batch, ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.batch.batch
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let batch = self.batch;
+fn spawn_executor(batch: Batch, _: Placement, clock: Clock) -> Result<u64> {
+    let executor = Rc::<Executor>::default();
+    let mut all_ended = 0;
+    clock.time(batch.batch, |laps| {
         let (mut batches, mut created) = (batch.laps(laps), batch.room());
         let ended = Rc::new(Ended { first_instructions_ns: RefCell::new(batch.room()), ..Ended::default() });
-        self.ended += self.executor.block_on(async {
+        all_ended += executor.block_on(async {
             while batches.go_on() {
                 batches.create(&mut created, || {
-                    self.executor.spawn(unit(batch, ended.clone()));
+                    executor.spawn(unit(batch, ended.clone()));
                     Ok(())
                 })?;
                 created.clear();
@@ -52,11 +30,8 @@ impl Repeat for SpawnExecutor {
             anyhow::Ok(batches.count())
         })?;
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.ended)
-    }
+    })?;
+    Ok(all_ended)
 }
 
 async fn unit(batch: Batch, ended: Rc<Ended>) {
@@ -68,6 +43,13 @@ async fn unit(batch: Batch, ended: Rc<Ended>) {
     {
         creator.wake();
     }
+}
+
+/// What the tasks of a batch leave behind.
+#[derive(Default)]
+struct Ended {
+    first_instructions_ns: RefCell<Vec<u64>>,
+    creator: Cell<Option<Waker>>,
 }
 
 impl Ended {
@@ -85,5 +67,5 @@ impl Ended {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<SpawnExecutor>(harness::name!())
+    harness::repeat(harness::name!(), spawn_executor)
 }

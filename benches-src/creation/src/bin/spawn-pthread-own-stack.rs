@@ -1,104 +1,35 @@
 //! One operation: one thread created by `pthread_create` on a stack that was mapped and touched beforehand; it ends at once and is joined.
 
-use std::ffi::c_void;
-use std::io;
 use std::process::ExitCode;
-use std::ptr::{self, NonNull};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use creation::BatchOfStacks;
-use creation::pthread::{self, Attributes, Thread};
-use harness::{Laps, Placement, Repeat, reserve_threads};
+use creation::pthread::{self, Thread};
+use creation::stacks::Stacks;
+use harness::{Clock, Placement};
+use resources::reserve_threads;
 
-struct SpawnPthreadOwnStack {
-    parameters: BatchOfStacks,
-    stacks: Stacks,
-    /// One for each unit of a batch, with a stack each.
-    attributes: Vec<Attributes>,
-    ended: u64,
-}
-
-impl Repeat for SpawnPthreadOwnStack {
-    type Parameters = BatchOfStacks;
-
-    fn set_up(parameters: &BatchOfStacks, _: Placement) -> Result<Self> {
-        let count = parameters.batch.batch as usize;
-        reserve_threads(count)?;
-        let stacks = Stacks::map(count, parameters.stack_bytes as usize)?;
-        let attributes = (0..count).map(|number| stacks.ready(number)).collect::<Result<_>>()?;
-        Ok(Self { parameters: *parameters, stacks, attributes, ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.parameters.batch.batch
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let (batch, mut attributes) = (self.parameters.batch, self.attributes.iter().cycle());
-        self.ended += pthread::run(batch, laps, || {
+fn spawn_pthread_own_stack(parameters: BatchOfStacks, _: Placement, clock: Clock) -> Result<u64> {
+    let BatchOfStacks { batch, stack_bytes } = parameters;
+    let count = batch.batch as usize;
+    reserve_threads(count)?;
+    let stacks = Stacks::map(count, stack_bytes as usize)?;
+    // One for each unit of a batch, with a stack each.
+    let attributes = (0..count).map(|number| stacks.ready(number)).collect::<Result<Vec<_>>>()?;
+    let mut ended = 0;
+    clock.time(batch.batch, |laps| {
+        let mut attributes = attributes.iter().cycle();
+        ended += pthread::run(batch, laps, || {
             let own = attributes.next().context("a batch has at least one unit, and each a stack")?;
             // SAFETY: there are as many stacks as units in a batch, so that each goes to one of them; the batch is joined before
-            // the next one, and before `self` unmaps them, even if something fails, since dropping a thread joins it.
+            // the next one, and before `stacks` unmaps them, even if something fails, since dropping a thread joins it.
             unsafe { Thread::create(own, batch.until) }
         })?;
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        drop(self.stacks);
-        Ok(self.ended)
-    }
-}
-
-/// Stacks one above the other in a mapping of their own, each with a page below it that nobody may touch.
-struct Stacks {
-    lowest: NonNull<c_void>,
-    count: usize,
-    guard_bytes: usize,
-    stack_bytes: usize,
-}
-
-impl Stacks {
-    /// Takes the addresses, and leave to touch none of them.
-    fn map(count: usize, stack_bytes: usize) -> Result<Self> {
-        // SAFETY: it asks for a number.
-        let page_bytes = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) })?;
-        let stack_bytes = stack_bytes.next_multiple_of(page_bytes);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
-        let bytes = count * (page_bytes + stack_bytes);
-        // SAFETY: a new private mapping at an address of the kernel's choice overlaps nothing that anybody uses.
-        let lowest = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-        ensure!(lowest != libc::MAP_FAILED, "cannot map {count} stacks: {}", io::Error::last_os_error());
-        let lowest = NonNull::new(lowest).context("nothing is mapped at address 0")?;
-        Ok(Self { lowest, count, guard_bytes: page_bytes, stack_bytes })
-    }
-
-    /// Makes one of them usable, and has its upper end in memory: that is where a thread begins, and where the C library notes
-    /// what it has to know of one.
-    fn ready(&self, number: usize) -> Result<Attributes> {
-        /// More than a thread touches that does nothing, and no more than the smallest stack has.
-        const TOUCHED_BYTES: usize = 16_384;
-        let Self { guard_bytes, stack_bytes, .. } = *self;
-        // SAFETY: the sum lies within the mapping, since the number is below the count.
-        let lowest = unsafe { self.lowest.byte_add(number * (guard_bytes + stack_bytes) + guard_bytes) };
-        // SAFETY: whole pages of the mapping, which no thread uses yet.
-        let usable = unsafe { libc::mprotect(lowest.as_ptr(), stack_bytes, libc::PROT_READ | libc::PROT_WRITE) } == 0;
-        ensure!(usable, "cannot use stack {number}: {}", io::Error::last_os_error());
-        // SAFETY: these bytes end where the stack does and may be written to since just now; no thread uses them yet.
-        unsafe { lowest.byte_add(stack_bytes - TOUCHED_BYTES).write_bytes(0, TOUCHED_BYTES) };
-        Attributes::of_stack(lowest, stack_bytes)
-    }
-}
-
-impl Drop for Stacks {
-    fn drop(&mut self) {
-        let bytes = self.count * (self.guard_bytes + self.stack_bytes);
-        // SAFETY: the mapping is this value's own, and every thread that was on it has been joined.
-        let unmapped = unsafe { libc::munmap(self.lowest.as_ptr(), bytes) };
-        debug_assert_eq!(unmapped, 0);
-    }
+    })?;
+    Ok(ended)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<SpawnPthreadOwnStack>(harness::name!())
+    harness::repeat(harness::name!(), spawn_pthread_own_stack)
 }

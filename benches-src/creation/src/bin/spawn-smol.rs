@@ -4,29 +4,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use creation::Batch;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 
-struct SpawnSmol {
-    batch: Batch,
-    ended: u64,
-}
-
-impl Repeat for SpawnSmol {
-    type Parameters = Batch;
-
-    fn set_up(batch: &Batch, _: Placement) -> Result<Self> {
-        Ok(Self { batch: *batch, ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.batch.batch
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let batch = self.batch;
+fn spawn_smol(batch: Batch, _: Placement, clock: Clock) -> Result<u64> {
+    let mut ended = 0;
+    clock.time(batch.batch, |laps| {
         let (mut batches, mut tasks) = (batch.laps(laps), batch.room());
         // A task among tasks: what `block_on` runs directly would sit on a thread that is not the executor's.
-        self.ended += smol::block_on(smol::spawn(async move {
+        ended += smol::block_on(smol::spawn(async move {
             while batches.go_on() {
                 batches.create(&mut tasks, || Ok(smol::spawn(async move { batch.until.first_instruction() })))?;
                 for task in tasks.drain(..) {
@@ -36,13 +21,10 @@ impl Repeat for SpawnSmol {
             anyhow::Ok(batches.count())
         }))?;
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.ended)
-    }
+    })?;
+    Ok(ended)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<SpawnSmol>(harness::name!())
+    harness::repeat(harness::name!(), spawn_smol)
 }

@@ -5,27 +5,14 @@ use std::thread;
 
 use anyhow::Result;
 use creation::BatchOfStacks;
-use harness::{Laps, Placement, Repeat, reserve_threads};
+use harness::{Clock, Placement};
+use resources::reserve_threads;
 
-struct SpawnThread {
-    parameters: BatchOfStacks,
-    ended: u64,
-}
-
-impl Repeat for SpawnThread {
-    type Parameters = BatchOfStacks;
-
-    fn set_up(parameters: &BatchOfStacks, _: Placement) -> Result<Self> {
-        reserve_threads(parameters.batch.batch as usize)?;
-        Ok(Self { parameters: *parameters, ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.parameters.batch.batch
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let BatchOfStacks { batch, stack_bytes } = self.parameters;
+fn spawn_thread(parameters: BatchOfStacks, _: Placement, clock: Clock) -> Result<u64> {
+    let BatchOfStacks { batch, stack_bytes } = parameters;
+    reserve_threads(batch.batch as usize)?;
+    let mut ended = 0;
+    clock.time(batch.batch, |laps| {
         let (mut batches, mut threads) = (batch.laps(laps), batch.room());
         while batches.go_on() {
             batches.create(&mut threads, || {
@@ -36,15 +23,12 @@ impl Repeat for SpawnThread {
                 batches.ended(thread.join().expect("a thread that reads the clock does not panic"));
             }
         }
-        self.ended += batches.count();
+        ended += batches.count();
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.ended)
-    }
+    })?;
+    Ok(ended)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<SpawnThread>(harness::name!())
+    harness::repeat(harness::name!(), spawn_thread)
 }

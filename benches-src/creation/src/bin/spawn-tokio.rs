@@ -5,11 +5,44 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use creation::{Batch, Batches};
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use runtime::Flavor;
 use serde::Serialize;
-use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
+
+fn spawn_tokio(Parameters { batch, runtime, from }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
+    let runtime = runtime.start(placement)?;
+    let unit = move || async move { batch.until.first_instruction() };
+    let mut ended = 0;
+    clock.time(batch.batch, |laps| {
+        let (mut batches, mut tasks) = (batch.laps(laps), batch.room());
+        ended += match from {
+            From::Outside => {
+                while batches.go_on() {
+                    batches.create(&mut tasks, || Ok(runtime.spawn(unit())))?;
+                    runtime.block_on(join(&mut tasks, &mut batches))?;
+                }
+                batches.count()
+            }
+            From::Inside => runtime.block_on(runtime.spawn(async move {
+                while batches.go_on() {
+                    batches.create(&mut tasks, || Ok(tokio::spawn(unit())))?;
+                    join(&mut tasks, &mut batches).await?;
+                }
+                anyhow::Ok(batches.count())
+            }))??,
+        };
+        Ok(())
+    })?;
+    Ok(ended)
+}
+
+async fn join(tasks: &mut Vec<JoinHandle<u64>>, batches: &mut Batches) -> Result<()> {
+    for task in tasks.drain(..) {
+        batches.ended(task.await?);
+    }
+    Ok(())
+}
 
 #[derive(Args, Serialize, Clone, Copy)]
 struct Parameters {
@@ -34,58 +67,6 @@ enum From {
     Outside,
 }
 
-struct SpawnTokio {
-    runtime: Runtime,
-    parameters: Parameters,
-    ended: u64,
-}
-
-impl Repeat for SpawnTokio {
-    type Parameters = Parameters;
-
-    fn set_up(parameters: &Parameters, placement: Placement) -> Result<Self> {
-        Ok(Self { runtime: parameters.runtime.start(placement)?, parameters: *parameters, ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.parameters.batch.batch
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let Parameters { batch, from, .. } = self.parameters;
-        let (mut batches, mut tasks) = (batch.laps(laps), batch.room());
-        let unit = move || async move { batch.until.first_instruction() };
-        self.ended += match from {
-            From::Outside => {
-                while batches.go_on() {
-                    batches.create(&mut tasks, || Ok(self.runtime.spawn(unit())))?;
-                    self.runtime.block_on(join(&mut tasks, &mut batches))?;
-                }
-                batches.count()
-            }
-            From::Inside => self.runtime.block_on(self.runtime.spawn(async move {
-                while batches.go_on() {
-                    batches.create(&mut tasks, || Ok(tokio::spawn(unit())))?;
-                    join(&mut tasks, &mut batches).await?;
-                }
-                anyhow::Ok(batches.count())
-            }))??,
-        };
-        Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.ended)
-    }
-}
-
-async fn join(tasks: &mut Vec<JoinHandle<u64>>, batches: &mut Batches) -> Result<()> {
-    for task in tasks.drain(..) {
-        batches.ended(task.await?);
-    }
-    Ok(())
-}
-
 fn main() -> ExitCode {
-    harness::repeat::<SpawnTokio>(harness::name!())
+    harness::repeat(harness::name!(), spawn_tokio)
 }

@@ -1,29 +1,19 @@
 //! One operation: one thread created and ended, as `stress-ng --pthread` counts them.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::tool::{elapsed_ns, number_before, output_of};
-use harness::{Nothing, Once, Placement};
-use observation::Measure;
+use harness::{Nothing, Placement, Report, described};
+use resources::tool::{elapsed_ns, number_before, output_of};
 
-struct StressPthread;
-
-impl Once for StressPthread {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
-        let flags = ["--pthread", "1", "--pthread-max", "1", "--pthread-ops", "5000", "--metrics"];
-        let output = output_of("stress-ng", &[&["stress-ng"], &flags[..]].concat())?;
-        Ok(elapsed_ns(number_before(" nanosecs to start a pthread", &output)?))
-    }
+fn tool_stress_pthread(_: Nothing, _: Placement, report: Report) -> Result<()> {
+    let flags = ["--pthread", "1", "--pthread-max", "1", "--pthread-ops", "5000", "--metrics"];
+    let output = output_of("stress-ng", &[&["stress-ng"], &flags[..]].concat())?;
+    report.give(elapsed_ns(number_before(" nanosecs to start a pthread", &output)?))
 }
 
 fn main() -> ExitCode {
-    harness::once::<StressPthread>(harness::name!())
+    let measures =
+        [described("elapsed", "ns", "the mean time to start a thread over 5000 of them, as stress-ng says it")];
+    harness::once(harness::name!(), &measures, tool_stress_pthread)
 }

@@ -5,8 +5,21 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use serde::Serialize;
+
+fn cost_alloc(parameters: Parameters, _: Placement, clock: Clock) -> Result<u64> {
+    let bytes = parameters.bytes as usize;
+    let mut done = 0;
+    clock.time(1, |laps| {
+        for () in laps {
+            let block = black_box(vec![1_u8; black_box(bytes)]);
+            done += u64::from(block[bytes - 1]);
+        }
+        Ok(())
+    })?;
+    Ok(done)
+}
 
 #[derive(Args, Serialize, Clone, Copy)]
 struct Parameters {
@@ -15,35 +28,6 @@ struct Parameters {
     bytes: u64,
 }
 
-struct CostAlloc {
-    bytes: usize,
-    done: u64,
-}
-
-impl Repeat for CostAlloc {
-    type Parameters = Parameters;
-
-    fn set_up(parameters: &Parameters, _: Placement) -> Result<Self> {
-        Ok(Self { bytes: parameters.bytes as usize, done: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        for () in laps {
-            let block = black_box(vec![1_u8; black_box(self.bytes)]);
-            self.done += u64::from(block[self.bytes - 1]);
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.done)
-    }
-}
-
 fn main() -> ExitCode {
-    harness::repeat::<CostAlloc>(harness::name!())
+    harness::repeat(harness::name!(), cost_alloc)
 }

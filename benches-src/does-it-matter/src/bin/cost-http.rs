@@ -4,8 +4,23 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::{Laps, Nothing, Placement, Repeat};
+use harness::{Clock, Nothing, Placement};
 use httparse::{EMPTY_HEADER, Request, Status};
+
+fn cost_http(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
+    let mut done = 0;
+    clock.time(1, |laps| {
+        for () in laps {
+            let mut headers = [EMPTY_HEADER; 32];
+            let mut request = Request::new(&mut headers);
+            let parsed = request.parse(black_box(HEAD))?;
+            let whole = parsed == Status::Complete(HEAD.len()) && request.headers.len() == HEADERS;
+            done += u64::from(black_box(&request).method == Some("POST") && whole);
+        }
+        Ok(())
+    })?;
+    Ok(done)
+}
 
 const HEAD: &[u8] = b"POST /orders/7/total?currency=gbp HTTP/1.1\r\n\
     Host: shop.example\r\n\
@@ -23,37 +38,6 @@ const HEAD: &[u8] = b"POST /orders/7/total?currency=gbp HTTP/1.1\r\n\
     \r\n";
 const HEADERS: usize = 12;
 
-struct CostHttp {
-    done: u64,
-}
-
-impl Repeat for CostHttp {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-        Ok(Self { done: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        for () in laps {
-            let mut headers = [EMPTY_HEADER; 32];
-            let mut request = Request::new(&mut headers);
-            let parsed = request.parse(black_box(HEAD))?;
-            let whole = parsed == Status::Complete(HEAD.len()) && request.headers.len() == HEADERS;
-            self.done += u64::from(black_box(&request).method == Some("POST") && whole);
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.done)
-    }
-}
-
 fn main() -> ExitCode {
-    harness::repeat::<CostHttp>(harness::name!())
+    harness::repeat(harness::name!(), cost_http)
 }

@@ -3,37 +3,21 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::{Laps, Nothing, Placement, Repeat};
-use rustix::process::{Pid, getppid};
+use harness::{Clock, Nothing, Placement};
+use rustix::process::getppid;
 
-struct CostSyscall {
-    parent: Option<Pid>,
-    done: u64,
-}
-
-impl Repeat for CostSyscall {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-        Ok(Self { parent: getppid(), done: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn cost_syscall(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
+    let parent = getppid();
+    let mut done = 0;
+    clock.time(1, |laps| {
         for () in laps {
-            self.done += u64::from(getppid() == self.parent);
+            done += u64::from(getppid() == parent);
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.done)
-    }
+    })?;
+    Ok(done)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<CostSyscall>(harness::name!())
+    harness::repeat(harness::name!(), cost_syscall)
 }

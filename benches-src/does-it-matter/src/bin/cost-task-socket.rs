@@ -2,41 +2,22 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use harness::{Laps, Nothing, Placement, Repeat};
+use anyhow::Result;
+use does_it_matter::task::Lent;
+use harness::{Clock, Nothing, Placement};
 use runtime::Flavor;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::runtime::Runtime;
-use tokio::task::JoinHandle;
 
-struct CostTaskSocket {
-    runtime: Runtime,
-    /// The end of the task that counts the laps, while it does not run.
-    stream: Option<UnixStream>,
-    other: JoinHandle<Result<u64>>,
-    passed: u64,
-}
-
-impl Repeat for CostTaskSocket {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, placement: Placement) -> Result<Self> {
-        let runtime = Flavor::Current.start(placement)?;
-        let entered = runtime.enter();
-        let (stream, other) = UnixStream::pair()?;
-        drop(entered);
-        let other = runtime.spawn(pass_back(other));
-        Ok(Self { runtime, stream: Some(stream), other, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        2
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let mut stream = self.stream.take().context("a run before this one failed")?;
-        let task = self.runtime.spawn(async move {
+fn cost_task_socket(_: Nothing, placement: Placement, clock: Clock) -> Result<u64> {
+    let runtime = Flavor::Current.start(placement)?;
+    let entered = runtime.enter();
+    let (stream, other) = UnixStream::pair()?;
+    drop(entered);
+    let other = runtime.spawn(pass_back(other));
+    let (mut stream, mut passed) = (Lent::new(stream), 0);
+    clock.time(2, |laps| {
+        passed += stream.to_a_task(&runtime, |mut stream| async move {
             let (mut byte, mut passed) = ([0], 0);
             for () in laps {
                 stream.write_all(&byte).await?;
@@ -44,17 +25,11 @@ impl Repeat for CostTaskSocket {
                 passed += 1;
             }
             anyhow::Ok((stream, passed))
-        });
-        let (stream, passed) = self.runtime.block_on(task)??;
-        self.stream = Some(stream);
-        self.passed += passed;
+        })?;
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        drop(self.stream);
-        Ok(self.passed + self.runtime.block_on(self.other)??)
-    }
+    })?;
+    drop(stream);
+    Ok(passed + runtime.block_on(other)??)
 }
 
 async fn pass_back(mut stream: UnixStream) -> Result<u64> {
@@ -67,5 +42,5 @@ async fn pass_back(mut stream: UnixStream) -> Result<u64> {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<CostTaskSocket>(harness::name!())
+    harness::repeat(harness::name!(), cost_task_socket)
 }

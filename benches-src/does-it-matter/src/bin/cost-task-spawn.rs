@@ -3,43 +3,26 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::{Laps, Nothing, Placement, Repeat};
+use harness::{Clock, Nothing, Placement};
 use runtime::Flavor;
-use tokio::runtime::Runtime;
 
-struct CostTaskSpawn {
-    runtime: Runtime,
-    ended: u64,
-}
-
-impl Repeat for CostTaskSpawn {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, placement: Placement) -> Result<Self> {
-        Ok(Self { runtime: Flavor::Current.start(placement)?, ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let creator = self.runtime.spawn(async move {
+fn cost_task_spawn(_: Nothing, placement: Placement, clock: Clock) -> Result<u64> {
+    let runtime = Flavor::Current.start(placement)?;
+    let mut ended = 0;
+    clock.time(1, |laps| {
+        let creator = runtime.spawn(async move {
             let mut ended = 0;
             for () in laps {
                 ended += tokio::spawn(async { 1 }).await?;
             }
             anyhow::Ok(ended)
         });
-        self.ended += self.runtime.block_on(creator)??;
+        ended += runtime.block_on(creator)??;
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.ended)
-    }
+    })?;
+    Ok(ended)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<CostTaskSpawn>(harness::name!())
+    harness::repeat(harness::name!(), cost_task_spawn)
 }

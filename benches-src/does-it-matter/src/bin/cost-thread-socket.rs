@@ -3,48 +3,30 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use anyhow::Result;
-use harness::{Laps, Nothing, Placement, Repeat};
+use harness::{Clock, Nothing, Placement};
 
-struct CostThreadSocket {
-    stream: UnixStream,
-    other: JoinHandle<Result<u64>>,
-    passed: u64,
-}
-
-impl Repeat for CostThreadSocket {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, placement: Placement) -> Result<Self> {
-        let (stream, other) = UnixStream::pair()?;
-        placement.pin_participant(0)?;
-        let other = thread::spawn(move || {
-            placement.pin_participant(1)?;
-            pass_back(other)
-        });
-        Ok(Self { stream, other, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        2
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn cost_thread_socket(_: Nothing, placement: Placement, clock: Clock) -> Result<u64> {
+    let (mut stream, other) = UnixStream::pair()?;
+    placement.pin_participant(0)?;
+    let other = thread::spawn(move || {
+        placement.pin_participant(1)?;
+        pass_back(other)
+    });
+    let mut passed = 0;
+    clock.time(2, |laps| {
         let mut byte = [0];
         for () in laps {
-            self.stream.write_all(&byte)?;
-            self.stream.read_exact(&mut byte)?;
-            self.passed += 1;
+            stream.write_all(&byte)?;
+            stream.read_exact(&mut byte)?;
+            passed += 1;
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        drop(self.stream);
-        Ok(self.passed + self.other.join().expect("it does not panic")?)
-    }
+    })?;
+    drop(stream);
+    Ok(passed + other.join().expect("it does not panic")?)
 }
 
 fn pass_back(mut stream: UnixStream) -> Result<u64> {
@@ -57,5 +39,5 @@ fn pass_back(mut stream: UnixStream) -> Result<u64> {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<CostThreadSocket>(harness::name!())
+    harness::repeat(harness::name!(), cost_thread_socket)
 }

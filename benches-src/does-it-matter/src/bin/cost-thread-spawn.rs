@@ -4,35 +4,19 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
-use harness::{Laps, Nothing, Placement, Repeat};
+use harness::{Clock, Nothing, Placement};
 
-struct CostThreadSpawn {
-    ended: u64,
-}
-
-impl Repeat for CostThreadSpawn {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-        Ok(Self { ended: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn cost_thread_spawn(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
+    let mut ended = 0;
+    clock.time(1, |laps| {
         for () in laps {
-            self.ended += thread::Builder::new().spawn(|| 1)?.join().expect("it does not panic");
+            ended += thread::Builder::new().spawn(|| 1)?.join().expect("it does not panic");
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.ended)
-    }
+    })?;
+    Ok(ended)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<CostThreadSpawn>(harness::name!())
+    harness::repeat(harness::name!(), cost_thread_spawn)
 }

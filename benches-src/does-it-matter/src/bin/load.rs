@@ -1,6 +1,5 @@
 //! One operation: one request to a server that runs already: the load generator by itself.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,29 +8,21 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use does_it_matter::generator::Generator;
-use does_it_matter::phases::{self, Phases, Results, Watch};
-use harness::{Once, Placement};
-use observation::Measure;
+use does_it_matter::phases::{self, Phases, SEEN_BY_CLIENTS, Watch};
+use harness::{Placement, Report};
 use serde::Serialize;
 
-#[derive(Args, Serialize, Clone)]
-struct Parameters {
-    /// Where the server listens
-    #[arg(long, default_value = "127.0.0.1:8080")]
-    address: SocketAddr,
-    /// A file with the certificate to trust (DER), as a server writes it with --root: connections are encrypted then
-    #[arg(long)]
-    #[serde(skip)]
-    root: Option<PathBuf>,
-    #[command(flatten)]
-    #[serde(flatten)]
-    phases: Phases,
+fn load(Parameters { address, root, phases }: Parameters, placement: Placement, report: Report) -> Result<()> {
+    placement.pin_participant(1)?;
+    let mut generator = Generator::new()?;
+    let root = root.as_deref().map(certificate).transpose()?;
+    let mut found = phases::run(&mut generator, &Elsewhere, &phases, address, root)?;
+    phases::doubt_a_busy_generator(&mut found)?;
+    report.give(found)
 }
 
-struct Loading {
-    generator: Generator,
-    parameters: Parameters,
-    results: Results,
+fn certificate(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// A server in another process, of which nothing is read.
@@ -51,35 +42,20 @@ impl Watch for Elsewhere {
     }
 }
 
-impl Once for Loading {
-    type Parameters = Parameters;
-
-    fn set_up(parameters: &Parameters, placement: Placement) -> Result<Self> {
-        placement.pin_participant(1)?;
-        Ok(Self { generator: Generator::new()?, parameters: parameters.clone(), results: Results::default() })
-    }
-
-    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
-        let Parameters { address, root, phases } = &self.parameters;
-        let root = root.as_deref().map(certificate).transpose()?;
-        self.results = phases::run(&mut self.generator, &Elsewhere, phases, *address, root)?;
-        self.results.doubt_a_busy_generator()?;
-        Ok(self.results.measures.clone())
-    }
-
-    fn doubts(&self) -> Vec<String> {
-        self.results.doubts.clone()
-    }
-
-    fn unavailable(&self) -> BTreeMap<String, String> {
-        self.results.unavailable.clone()
-    }
-}
-
-fn certificate(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+#[derive(Args, Serialize, Clone)]
+struct Parameters {
+    /// Where the server listens
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    address: SocketAddr,
+    /// A file with the certificate to trust (DER), as a server writes it with --root: connections are encrypted then
+    #[arg(long)]
+    #[serde(skip)]
+    root: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    phases: Phases,
 }
 
 fn main() -> ExitCode {
-    does_it_matter::remote::directed().unwrap_or_else(|| harness::once::<Loading>(harness::name!()))
+    does_it_matter::remote::directed().unwrap_or_else(|| harness::once(harness::name!(), &SEEN_BY_CLIENTS, load))
 }

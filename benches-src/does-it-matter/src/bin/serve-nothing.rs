@@ -5,19 +5,43 @@ use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Args;
 use does_it_matter::http;
 use does_it_matter::order::Order;
-use does_it_matter::serving::{Answered, Serve, Shared};
+use does_it_matter::serving::{self, Answered, Shared};
+use harness::Nothing;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
-use serde::Serialize;
 
-struct ServeNothing;
-
-/// Nothing of its own.
-#[derive(Args, Serialize, Clone)]
-struct Own {}
+fn serve_nothing(listener: TcpListener, _: Nothing, shared: Shared) -> Result<()> {
+    let json = Order::of_bytes(1, shared.json_bytes).to_json();
+    let (request_bytes, answer) = (http::request(&json).len(), http::answer_to(&json));
+    listener.set_nonblocking(true)?;
+    let mut listener = mio::net::TcpListener::from_std(listener);
+    let (mut poll, mut events, mut room) = (Poll::new()?, Events::with_capacity(1024), vec![0; 64 << 10]);
+    poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+    let mut connections: Vec<Option<Connection>> = Vec::new();
+    loop {
+        match poll.poll(&mut events, None) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            polled => polled?,
+        }
+        for event in &events {
+            if event.token() == LISTENER {
+                while let Some(mut stream) = unless_it_would_block(listener.accept())?.map(|(stream, _)| stream) {
+                    stream.set_nodelay(true)?;
+                    let interest = Interest::READABLE | Interest::WRITABLE;
+                    poll.registry().register(&mut stream, Token(connections.len()), interest)?;
+                    connections.push(Some(Connection { stream, came: 0, written: 0 }));
+                }
+            } else if let Some(connection) = &mut connections[event.token().0] {
+                let open = connection.go_on(&mut room, request_bytes, &answer, &shared.answered);
+                if !open.unwrap_or(false) {
+                    connections[event.token().0] = None;
+                }
+            }
+        }
+    }
+}
 
 struct Connection {
     stream: TcpStream,
@@ -28,42 +52,6 @@ struct Connection {
 }
 
 const LISTENER: Token = Token(usize::MAX);
-
-impl Serve for ServeNothing {
-    type Own = Own;
-    const SHOWS_THE_GENERATOR: bool = true;
-
-    fn serve(listener: TcpListener, _: Own, shared: Shared) -> Result<()> {
-        let json = Order::of_bytes(1, shared.json_bytes).to_json();
-        let (request_bytes, answer) = (http::request(&json).len(), http::answer_to(&json));
-        listener.set_nonblocking(true)?;
-        let mut listener = mio::net::TcpListener::from_std(listener);
-        let (mut poll, mut events, mut room) = (Poll::new()?, Events::with_capacity(1024), vec![0; 64 << 10]);
-        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-        let mut connections: Vec<Option<Connection>> = Vec::new();
-        loop {
-            match poll.poll(&mut events, None) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                polled => polled?,
-            }
-            for event in &events {
-                if event.token() == LISTENER {
-                    while let Some(mut stream) = unless_it_would_block(listener.accept())?.map(|(stream, _)| stream) {
-                        stream.set_nodelay(true)?;
-                        let interest = Interest::READABLE | Interest::WRITABLE;
-                        poll.registry().register(&mut stream, Token(connections.len()), interest)?;
-                        connections.push(Some(Connection { stream, came: 0, written: 0 }));
-                    }
-                } else if let Some(connection) = &mut connections[event.token().0] {
-                    let open = connection.go_on(&mut room, request_bytes, &answer, &shared.answered);
-                    if !open.unwrap_or(false) {
-                        connections[event.token().0] = None;
-                    }
-                }
-            }
-        }
-    }
-}
 
 impl Connection {
     /// Does what can be done without waiting, and says whether the client may still send.
@@ -98,5 +86,5 @@ fn unless_it_would_block<T>(done: std::io::Result<T>) -> std::io::Result<Option<
 }
 
 fn main() -> ExitCode {
-    does_it_matter::serving::main::<ServeNothing>(harness::name!())
+    serving::main_of_nothing(harness::name!(), serve_nothing)
 }

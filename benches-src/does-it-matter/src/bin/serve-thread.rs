@@ -8,54 +8,25 @@ use std::thread;
 use anyhow::Result;
 use clap::Args;
 use does_it_matter::http::{Buffers, Stock, WAITING_ROOM};
-use does_it_matter::serving::{Answered, Serve, Shared};
+use does_it_matter::serving::{self, Answered, Shared};
 use rustls::{ServerConnection, StreamOwned};
 use serde::Serialize;
 
-struct ServeThread;
-
-#[derive(Args, Serialize, Clone)]
-struct Own {
-    /// The stack of each connection's thread
-    #[arg(long, default_value_t = 256 << 10)]
-    stack_bytes: usize,
-    /// Whose buffers requests and answers are put into
-    #[arg(long, value_enum, default_value_t = Buffers::Lent)]
-    buffers: Buffers,
-    /// Between how many arenas glibc's allocator may divide the threads; 0 for as many as it likes, which is eight for each CPU
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..))]
-    arenas: i32,
-}
-
-impl Serve for ServeThread {
-    type Own = Own;
-
-    fn serve(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
-        limit_arenas(own.arenas);
-        let of_all = Stock::default();
-        loop {
-            let (stream, _) = listener.accept()?;
-            stream.set_nodelay(true)?;
-            let (stock, answered, tls) = (own.buffers.stock(&of_all), shared.answered.clone(), shared.tls.clone());
-            // What ends one connection, an error too, is of no concern to the others.
-            thread::Builder::new().stack_size(own.stack_bytes).spawn(move || -> Result<()> {
-                match tls {
-                    None => converse(stream, &stock, &answered)?,
-                    Some(config) => {
-                        converse(StreamOwned::new(ServerConnection::new(config)?, stream), &stock, &answered)?
-                    }
-                }
-                Ok(())
-            })?;
-        }
-    }
-}
-
-fn limit_arenas(most: i32) {
-    #[cfg(target_env = "gnu")]
-    if most > 0 {
-        // SAFETY: it takes two numbers, and the allocator's own lock while it uses them.
-        unsafe { libc::mallopt(libc::M_ARENA_MAX, most) };
+fn serve_thread(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+    serving::limit_arenas(own.arenas);
+    let of_all = Stock::default();
+    loop {
+        let (stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        let (stock, answered, tls) = (own.buffers.stock(&of_all), shared.answered.clone(), shared.tls.clone());
+        // What ends one connection, an error too, is of no concern to the others.
+        thread::Builder::new().stack_size(own.stack_bytes).spawn(move || -> Result<()> {
+            match tls {
+                None => converse(stream, &stock, &answered)?,
+                Some(config) => converse(StreamOwned::new(ServerConnection::new(config)?, stream), &stock, &answered)?,
+            }
+            Ok(())
+        })?;
     }
 }
 
@@ -86,6 +57,19 @@ fn converse(mut stream: impl Read + Write, stock: &Stock, answered: &Answered) -
     }
 }
 
+#[derive(Args, Serialize, Clone)]
+struct Own {
+    /// The stack of each connection's thread
+    #[arg(long, default_value_t = 256 << 10)]
+    stack_bytes: usize,
+    /// Whose buffers requests and answers are put into
+    #[arg(long, value_enum, default_value_t = Buffers::Lent)]
+    buffers: Buffers,
+    /// Between how many arenas glibc's allocator may divide the threads; 0 for as many as it likes, which is eight for each CPU
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..))]
+    arenas: i32,
+}
+
 fn main() -> ExitCode {
-    does_it_matter::serving::main::<ServeThread>(harness::name!())
+    serving::main(harness::name!(), serve_thread)
 }

@@ -7,48 +7,29 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use does_it_matter::http::{Buffers, Stock, WAITING_ROOM};
-use does_it_matter::serving::{Answered, Serve, Shared};
+use does_it_matter::serving::{self, Answered, Shared};
 use runtime::Flavor;
 use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_rustls::TlsAcceptor;
 
-struct ServeTokioPlain;
-
-#[derive(Args, Serialize, Clone)]
-struct Own {
-    /// Which of tokio's runtimes
-    #[arg(long, value_enum, default_value_t = Flavor::Current)]
-    runtime: Flavor,
-    /// Whose buffers requests and answers are put into
-    #[arg(long, value_enum, default_value_t = Buffers::Lent)]
-    buffers: Buffers,
-}
-
-impl Serve for ServeTokioPlain {
-    type Own = Own;
-
-    fn serve(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
-        listener.set_nonblocking(true)?;
-        own.runtime.start(shared.placement)?.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            let of_all = Stock::default();
-            loop {
-                let (stream, _) = listener.accept().await?;
-                stream.set_nodelay(true)?;
-                let (stock, answered, tls) = (own.buffers.stock(&of_all), shared.answered.clone(), shared.tls.clone());
-                // What ends one connection, an error too, is of no concern to the others.
-                tokio::spawn(async move {
-                    match tls {
-                        None => converse(stream, &stock, &answered).await,
-                        Some(config) => {
-                            converse(TlsAcceptor::from(config).accept(stream).await?, &stock, &answered).await
-                        }
-                    }
-                });
-            }
-        })
-    }
+fn serve_tokio_plain(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+    listener.set_nonblocking(true)?;
+    own.runtime.start(shared.placement)?.block_on(async {
+        let (listener, of_all) = (tokio::net::TcpListener::from_std(listener)?, Stock::default());
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            let (stock, answered, tls) = (own.buffers.stock(&of_all), shared.answered.clone(), shared.tls.clone());
+            // What ends one connection, an error too, is of no concern to the others.
+            tokio::spawn(async move {
+                match tls {
+                    None => converse(stream, &stock, &answered).await,
+                    Some(config) => converse(TlsAcceptor::from(config).accept(stream).await?, &stock, &answered).await,
+                }
+            });
+        }
+    })
 }
 
 async fn converse(
@@ -84,6 +65,16 @@ async fn converse(
     }
 }
 
+#[derive(Args, Serialize, Clone)]
+struct Own {
+    /// Which of tokio's runtimes
+    #[arg(long, value_enum, default_value_t = Flavor::Current)]
+    runtime: Flavor,
+    /// Whose buffers requests and answers are put into
+    #[arg(long, value_enum, default_value_t = Buffers::Lent)]
+    buffers: Buffers,
+}
+
 fn main() -> ExitCode {
-    does_it_matter::serving::main::<ServeTokioPlain>(harness::name!())
+    serving::main(harness::name!(), serve_tokio_plain)
 }

@@ -1,16 +1,15 @@
 //! One operation: one request, an order as JSON over HTTP/1.1, answered by a tokio task with the HTTP library hyper.
 
-use std::cell::Cell;
 use std::convert::Infallible;
-use std::mem::take;
 use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use clap::Args;
 use does_it_matter::http::{self, Refusal};
-use does_it_matter::serving::{Answered, Serve, Shared};
+use does_it_matter::pieces::Answer;
+use does_it_matter::serving::{self, Answered, Shared};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -24,72 +23,26 @@ use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 
-struct ServeTokio;
-
-#[derive(Args, Serialize, Clone)]
-struct Own {
-    /// Which of tokio's runtimes
-    #[arg(long, value_enum, default_value_t = Flavor::Current)]
-    runtime: Flavor,
-}
-
-impl Serve for ServeTokio {
-    type Own = Own;
-
-    fn serve(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
-        listener.set_nonblocking(true)?;
-        own.runtime.start(shared.placement)?.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            loop {
-                let (stream, _) = listener.accept().await?;
-                stream.set_nodelay(true)?;
-                let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
-                tokio::spawn(async move {
-                    match tls {
-                        None => converse(stream, answered).await,
-                        Some(config) => {
-                            if let Ok(stream) = TlsAcceptor::from(config).accept(stream).await {
-                                converse(stream, answered).await;
-                            }
+fn serve_tokio(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+    listener.set_nonblocking(true)?;
+    own.runtime.start(shared.placement)?.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
+            tokio::spawn(async move {
+                match tls {
+                    None => converse(stream, answered).await,
+                    Some(config) => {
+                        if let Ok(stream) = TlsAcceptor::from(config).accept(stream).await {
+                            converse(stream, answered).await;
                         }
                     }
-                });
-            }
-        })
-    }
-}
-
-/// An answer, whose memory is the next one's when hyper has sent it. If each were allocated, glibc would put all small free pieces together
-/// for it, and cut the strings of the next order off anew.
-#[derive(Default)]
-struct Answer {
-    json: Vec<u8>,
-    sent: usize,
-}
-
-thread_local! {
-    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
-impl Buf for Answer {
-    fn remaining(&self) -> usize {
-        self.json.len() - self.sent
-    }
-
-    fn chunk(&self) -> &[u8] {
-        &self.json[self.sent..]
-    }
-
-    fn advance(&mut self, bytes: usize) {
-        assert!(bytes <= self.remaining(), "no more is sent than there is");
-        self.sent += bytes;
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        SPARE.set(take(&mut self.json));
-    }
+                }
+            });
+        }
+    })
 }
 
 async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, answered: Answered) {
@@ -126,9 +79,8 @@ async fn answer(request: Request<Incoming>, answered: &Answered) -> Response<Ful
 async fn total(headers: &HeaderMap, body: Incoming) -> Result<Answer, Refusal> {
     let length = http::body_length(headers.get(CONTENT_LENGTH).map(|value| value.as_bytes()))?;
     let order = whole(Limited::new(body, length), length).await.ok_or(Refusal::Malformed)?;
-    let mut answer = Answer { json: SPARE.take(), sent: 0 };
-    answer.json.clear();
-    http::handle(&order, &mut answer.json)?;
+    let mut answer = Answer::empty();
+    http::handle(&order, answer.json())?;
     Ok(answer)
 }
 
@@ -145,6 +97,13 @@ async fn whole(mut body: Limited<Incoming>, length: usize) -> Option<Bytes> {
     Some(pieces.freeze())
 }
 
+#[derive(Args, Serialize, Clone)]
+struct Own {
+    /// Which of tokio's runtimes
+    #[arg(long, value_enum, default_value_t = Flavor::Current)]
+    runtime: Flavor,
+}
+
 fn main() -> ExitCode {
-    does_it_matter::serving::main::<ServeTokio>(harness::name!())
+    serving::main(harness::name!(), serve_tokio)
 }

@@ -4,9 +4,25 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 
+use clap::ValueEnum;
+use serde::Serialize;
+
 /// The other end is gone.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Closed;
+
+/// Which of them.
+#[derive(ValueEnum, Serialize, Clone, Copy, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// crossbeam's, which spins, then yields, and then sleeps; tremor's
+    #[default]
+    Crossbeam,
+    /// The standard library's, which sleeps at once
+    Std,
+    /// A queue under a lock, which does likewise
+    Blocking,
+}
 
 /// A kind of bounded channel.
 pub trait Bounded: 'static {

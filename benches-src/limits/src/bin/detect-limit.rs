@@ -1,14 +1,29 @@
 //! One operation: one finding: units are added until something says no, and what said no is named once moving it alone has moved the ceiling.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use harness::{Once, Placement};
-use limits::{Detective, Order, guard, only_when_asked};
-use observation::Measure;
+use harness::{Placement, Report};
+use limits::{Detective, Finding, Order, guard, only_when_asked};
 use serde::Serialize;
+
+fn detect_limit(parameters: Parameters, _: Placement, report: Report) -> Result<()> {
+    only_when_asked(parameters.push)?;
+    let own = std::env::current_exe()?;
+    let climber = own.with_file_name(match parameters.unit {
+        Unit::Thread => "reach-thread",
+        Unit::Pthread => "reach-pthread",
+        Unit::Brigade => "reach-thread-brigade",
+    });
+    let units = serde_json::json!({ "stack_bytes": 65536, "second_stack": "none" });
+    let mut order = Order::new(parameters.most, &units)?;
+    order.nofile = (parameters.nofile > 0).then_some(parameters.nofile);
+    order.occupied_mappings = parameters.occupied_mappings;
+    let detective = Detective { climber, guardian: own, order };
+    let finding = detective.investigate().context("the detective was interrupted")?;
+    report.give(finding.told())
+}
 
 #[derive(Args, Serialize, Clone)]
 struct Parameters {
@@ -41,41 +56,6 @@ enum Unit {
     Brigade,
 }
 
-struct DetectLimit {
-    detective: Detective,
-    unavailable: BTreeMap<String, String>,
-}
-
-impl Once for DetectLimit {
-    type Parameters = Parameters;
-
-    fn set_up(parameters: &Parameters, _: Placement) -> Result<Self> {
-        only_when_asked(parameters.push)?;
-        let own = std::env::current_exe()?;
-        let climber = own.with_file_name(match parameters.unit {
-            Unit::Thread => "reach-thread",
-            Unit::Pthread => "reach-pthread",
-            Unit::Brigade => "reach-thread-brigade",
-        });
-        let units = serde_json::json!({ "stack_bytes": 65536, "second_stack": "none" });
-        let mut order = Order::new(parameters.most, &units)?;
-        order.nofile = (parameters.nofile > 0).then_some(parameters.nofile);
-        order.occupied_mappings = parameters.occupied_mappings;
-        Ok(Self { detective: Detective { climber, guardian: own, order }, unavailable: BTreeMap::new() })
-    }
-
-    fn measure(&mut self) -> Result<BTreeMap<String, Measure>> {
-        let finding = self.detective.investigate().context("the detective was interrupted")?;
-        let (measures, unavailable) = finding.measures();
-        self.unavailable = unavailable;
-        Ok(measures)
-    }
-
-    fn unavailable(&self) -> BTreeMap<String, String> {
-        self.unavailable.clone()
-    }
-}
-
 fn main() -> ExitCode {
-    guard().unwrap_or_else(|| harness::once::<DetectLimit>(harness::name!()))
+    guard().unwrap_or_else(|| harness::once(harness::name!(), &Finding::MEASURES, detect_limit))
 }

@@ -2,51 +2,35 @@
 
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
-use std::io;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::task::Poll;
 
 use anyhow::Result;
 use executor::Executor;
-use limits::{Crowd, Needs, Nothing};
+use limits::{Climb, Needs, Nothing};
 
-struct Tasks {
-    executor: Executor,
-    alive: Rc<Cell<u64>>,
-}
-
-impl Crowd for Tasks {
-    type Parameters = Nothing;
-    const NEEDS: Needs = Needs::TASK;
-    const STRIDE: u64 = 1 << 16;
-
-    fn start(_: &Nothing) -> Result<Self> {
-        Ok(Self { executor: Executor::new(), alive: Rc::default() })
-    }
-
-    fn add(&mut self) -> io::Result<()> {
-        let alive = self.alive.clone();
-        self.executor.spawn(async move {
+fn reach_executor(_: Nothing, climb: Climb) -> Result<()> {
+    let executor = Executor::new();
+    let alive = Rc::<Cell<u64>>::default();
+    let top = climb.in_strides_of(1 << 16).add_units(|| {
+        let alive = alive.clone();
+        executor.spawn(async move {
             alive.update(|alive| alive + 1);
             pending::<()>().await;
         });
         Ok(())
-    }
-
-    fn alive(&mut self, added: u64) -> Result<u64> {
-        let alive = &self.alive;
-        self.executor.block_on(poll_fn(|context| {
-            if alive.get() == added {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }));
-        Ok(alive.get())
-    }
+    })?;
+    executor.block_on(poll_fn(|context| {
+        if alive.get() == top.added {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }));
+    top.report(alive.get())
 }
 
 fn main() -> ExitCode {
-    limits::reach::<Tasks>(harness::name!())
+    limits::reach(harness::name!(), |_| Needs::TASK, reach_executor)
 }

@@ -1,6 +1,6 @@
 //! One operation: one thread that waits for a byte from the one before it, over a socket pair, alive at once with all before it.
 
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::mem::replace;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
@@ -9,29 +9,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use anyhow::Result;
-use limits::{Crowd, Needs, Stack, here, settled};
+use limits::{Climb, Needs, Stack, here, settled};
 
-struct Brigade {
-    stack_bytes: usize,
-    first: UnixStream,
-    last: UnixStream,
-    passed: Arc<AtomicU64>,
-}
-
-impl Crowd for Brigade {
-    type Parameters = Stack;
-    const NEEDS: Needs = Needs::THREAD_BRIGADE;
-
-    fn start(parameters: &Stack) -> Result<Self> {
-        let (first, last) = UnixStream::pair()?;
-        Ok(Self { stack_bytes: parameters.stack_bytes as usize, first, last, passed: Arc::default() })
-    }
-
-    fn add(&mut self) -> io::Result<()> {
+fn reach_thread_brigade(Stack { stack_bytes }: Stack, climb: Climb) -> Result<()> {
+    let (mut first, mut last) = UnixStream::pair()?;
+    let passed = Arc::<AtomicU64>::default();
+    let top = climb.add_units(|| {
         let (mut to, next) = UnixStream::pair()?;
-        let mut from = self.last.try_clone()?;
-        let passed = self.passed.clone();
-        thread::Builder::new().stack_size(self.stack_bytes).spawn(move || {
+        let mut from = last.try_clone()?;
+        let passed = passed.clone();
+        thread::Builder::new().stack_size(stack_bytes as usize).spawn(move || {
             here();
             let mut token = [0];
             while from.read_exact(&mut token).is_ok() {
@@ -41,18 +28,16 @@ impl Crowd for Brigade {
                 }
             }
         })?;
-        drop(replace(&mut self.last, next));
+        drop(replace(&mut last, next));
         Ok(())
-    }
-
-    fn alive(&mut self, added: u64) -> Result<u64> {
-        // Whoever is alive hands the byte on, and so it comes out at the other end.
-        self.first.write_all(&[1])?;
-        self.last.read_exact(&mut [0])?;
-        Ok(settled(added).min(self.passed.load(Ordering::Relaxed)))
-    }
+    })?;
+    // Whoever is alive hands the byte on, and so it comes out at the other end.
+    first.write_all(&[1])?;
+    last.read_exact(&mut [0])?;
+    let alive = settled(top.added).min(passed.load(Ordering::Relaxed));
+    top.report(alive)
 }
 
 fn main() -> ExitCode {
-    limits::reach::<Brigade>(harness::name!())
+    limits::reach(harness::name!(), |_| Needs::THREAD_BRIGADE, reach_thread_brigade)
 }

@@ -1,26 +1,14 @@
 //! One operation: one thread of the standard library, parked, and alive at once with all before it.
 
-use std::io;
 use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
-use limits::{Crowd, Needs, Stack, here, settled};
+use limits::{Climb, Needs, Stack, here, settled};
 
-struct Threads {
-    stack_bytes: usize,
-}
-
-impl Crowd for Threads {
-    type Parameters = Stack;
-    const NEEDS: Needs = Needs::THREAD;
-
-    fn start(parameters: &Stack) -> Result<Self> {
-        Ok(Self { stack_bytes: parameters.stack_bytes as usize })
-    }
-
-    fn add(&mut self) -> io::Result<()> {
-        let thread = thread::Builder::new().stack_size(self.stack_bytes);
+fn reach_thread(Stack { stack_bytes }: Stack, climb: Climb) -> Result<()> {
+    let top = climb.add_units(|| {
+        let thread = thread::Builder::new().stack_size(stack_bytes as usize);
         thread.spawn(|| {
             here();
             loop {
@@ -28,13 +16,11 @@ impl Crowd for Threads {
             }
         })?;
         Ok(())
-    }
-
-    fn alive(&mut self, added: u64) -> Result<u64> {
-        Ok(settled(added))
-    }
+    })?;
+    let alive = settled(top.added);
+    top.report(alive)
 }
 
 fn main() -> ExitCode {
-    limits::reach::<Threads>(harness::name!())
+    limits::reach(harness::name!(), |_| Needs::THREAD, reach_thread)
 }

@@ -6,8 +6,33 @@ use anyhow::Result;
 use clap::Args;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
-use memory::{Climb, Held, Units, by_touch, fits, reserve_mappings, touch};
+use memory::{Climb, Held, by_touch, fits, reserve_mappings, touch};
 use serde::Serialize;
+
+fn hold_coroutine(parameters: Parameters, climb: Climb) -> Result<()> {
+    let stack_bytes = parameters.stack_bytes as usize;
+    fits(parameters.touch_bytes, stack_bytes)?;
+    // A stack, and the guard page below it.
+    reserve_mappings(2 * parameters.most())?;
+    let body = by_touch!(parameters.touch_bytes, hold);
+    let mut coroutines = Vec::with_capacity(parameters.most());
+    climb.add_units(|held, next| {
+        for _ in held..next {
+            let stack = DefaultStack::new(stack_bytes)?;
+            let mut coroutine = Coroutine::with_stack(stack, move |yielder, ()| body(yielder));
+            coroutine.resume(());
+            coroutines.push(coroutine);
+        }
+        Ok(())
+    })
+}
+
+fn hold<const TOUCH_BYTES: usize>(yielder: &Yielder<(), ()>) {
+    let mut own = [0; TOUCH_BYTES];
+    touch(&mut own);
+    yielder.suspend(());
+    touch(&mut own);
+}
 
 #[derive(Args, Serialize, Clone, Copy)]
 struct Parameters {
@@ -32,42 +57,6 @@ impl Held for Parameters {
     }
 }
 
-struct HoldCoroutine {
-    stack_bytes: usize,
-    body: fn(&Yielder<(), ()>),
-    coroutines: Vec<Coroutine<(), (), ()>>,
-}
-
-impl Units for HoldCoroutine {
-    type Parameters = Parameters;
-
-    fn set_up(parameters: &Parameters) -> Result<Self> {
-        let stack_bytes = parameters.stack_bytes as usize;
-        fits(parameters.touch_bytes, stack_bytes)?;
-        // A stack, and the guard page below it.
-        reserve_mappings(2 * parameters.most())?;
-        let coroutines = Vec::with_capacity(parameters.most());
-        Ok(Self { stack_bytes, body: by_touch!(parameters.touch_bytes, hold), coroutines })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
-            let (stack, body) = (DefaultStack::new(self.stack_bytes)?, self.body);
-            let mut coroutine = Coroutine::with_stack(stack, move |yielder, ()| body(yielder));
-            coroutine.resume(());
-            self.coroutines.push(coroutine);
-        }
-        Ok(())
-    }
-}
-
-fn hold<const TOUCH_BYTES: usize>(yielder: &Yielder<(), ()>) {
-    let mut own = [0; TOUCH_BYTES];
-    touch(&mut own);
-    yielder.suspend(());
-    touch(&mut own);
-}
-
 fn main() -> ExitCode {
-    harness::once::<Climb<HoldCoroutine>>(harness::name!())
+    memory::climb(harness::name!(), hold_coroutine)
 }

@@ -4,35 +4,19 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use executor::Executor;
-use memory::{Climb, Tasks, Units, all_started, by_touch, hold};
+use memory::{Climb, Tasks, all_started, by_touch, hold};
 
-struct HoldExecutor {
-    executor: Executor,
-    spawn: fn(&Executor) -> usize,
-    held: usize,
-    future_bytes: Option<usize>,
-}
-
-impl Units for HoldExecutor {
-    type Parameters = Tasks;
-
-    fn set_up(parameters: &Tasks) -> Result<Self> {
-        let executor = Executor::new();
-        Ok(Self { executor, spawn: by_touch!(parameters.touch_bytes, spawn), held: 0, future_bytes: None })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
-            self.future_bytes = Some((self.spawn)(&self.executor));
+fn hold_executor(tasks: Tasks, climb: Climb) -> Result<()> {
+    let executor = Executor::new();
+    let spawn = by_touch!(tasks.touch_bytes, spawn);
+    climb.add_futures(|held, next| {
+        let mut future_bytes = 0;
+        for _ in held..next {
+            future_bytes = spawn(&executor);
         }
-        self.held += count;
-        self.executor.block_on(all_started(self.held));
-        Ok(())
-    }
-
-    fn future_bytes(&self) -> Option<usize> {
-        self.future_bytes
-    }
+        executor.block_on(all_started(next));
+        Ok(future_bytes)
+    })
 }
 
 /// Spawns one, and says how large its future is.
@@ -44,5 +28,5 @@ fn spawn<const TOUCH_BYTES: usize>(executor: &Executor) -> usize {
 }
 
 fn main() -> ExitCode {
-    harness::once::<Climb<HoldExecutor>>(harness::name!())
+    memory::climb(harness::name!(), hold_executor)
 }

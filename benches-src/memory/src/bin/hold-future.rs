@@ -6,33 +6,17 @@ use std::process::ExitCode;
 use std::task::{Context, Waker};
 
 use anyhow::Result;
-use memory::{Climb, Tasks, Units, by_touch, hold};
+use memory::{Climb, Tasks, by_touch, hold};
 
-struct HoldFuture {
-    fill: fn(usize) -> (Box<dyn Any>, usize),
-    /// The futures of each step, side by side.
-    vectors: Vec<Box<dyn Any>>,
-    future_bytes: Option<usize>,
-}
-
-impl Units for HoldFuture {
-    type Parameters = Tasks;
-
-    fn set_up(parameters: &Tasks) -> Result<Self> {
-        let vectors = Vec::with_capacity(64);
-        Ok(Self { fill: by_touch!(parameters.touch_bytes, fill), vectors, future_bytes: None })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        let (vector, future_bytes) = (self.fill)(count);
-        self.vectors.push(vector);
-        self.future_bytes = Some(future_bytes);
-        Ok(())
-    }
-
-    fn future_bytes(&self) -> Option<usize> {
-        self.future_bytes
-    }
+fn hold_future(tasks: Tasks, climb: Climb) -> Result<()> {
+    let fill = by_touch!(tasks.touch_bytes, fill);
+    // The futures of each step, side by side.
+    let mut vectors: Vec<Box<dyn Any>> = Vec::with_capacity(64);
+    climb.add_futures(|held, next| {
+        let (vector, future_bytes) = fill(next - held);
+        vectors.push(vector);
+        Ok(future_bytes)
+    })
 }
 
 /// Makes so many and polls each once; the second is the size of one.
@@ -50,5 +34,5 @@ fn fill<const TOUCH_BYTES: usize>(count: usize) -> (Box<dyn Any>, usize) {
 }
 
 fn main() -> ExitCode {
-    harness::once::<Climb<HoldFuture>>(harness::name!())
+    memory::climb(harness::name!(), hold_future)
 }

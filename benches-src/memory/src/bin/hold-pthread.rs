@@ -7,32 +7,28 @@ use std::process::ExitCode;
 use std::ptr;
 
 use anyhow::Result;
-use harness::reserve_threads;
 use libc::pthread_t;
-use memory::{Climb, Gate, Held, Threads, Units};
+use memory::{Climb, Gate, Held, Threads};
+use resources::reserve_threads;
 
 static GATE: Gate = Gate::new();
 
-struct HoldPthread {
-    parameters: Threads,
-    threads: Vec<pthread_t>,
-}
-
-impl Units for HoldPthread {
-    type Parameters = Threads;
-
-    fn set_up(parameters: &Threads) -> Result<Self> {
-        parameters.needs_no_touch()?;
-        reserve_threads(parameters.most())?;
-        Ok(Self { parameters: *parameters, threads: Vec::with_capacity(parameters.most()) })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
-            self.threads.push(start(self.parameters.stack_bytes())?);
+fn hold_pthread(parameters: Threads, climb: Climb) -> Result<()> {
+    parameters.needs_no_touch()?;
+    reserve_threads(parameters.most())?;
+    let mut threads = Vec::with_capacity(parameters.most());
+    let climbed = climb.add_units(|held, next| {
+        for _ in held..next {
+            threads.push(start(parameters.stack_bytes())?);
         }
-        GATE.await_arrivals(self.threads.len())
+        GATE.await_arrivals(next)
+    });
+    GATE.open();
+    for thread in threads {
+        // SAFETY: it was started by us, is joinable, and is joined once.
+        unsafe { libc::pthread_join(thread, ptr::null_mut()) };
     }
+    climbed
 }
 
 extern "C" fn hold(_: *mut c_void) -> *mut c_void {
@@ -60,16 +56,6 @@ fn start(stack_bytes: usize) -> io::Result<pthread_t> {
     }
 }
 
-impl Drop for HoldPthread {
-    fn drop(&mut self) {
-        GATE.open();
-        for thread in self.threads.drain(..) {
-            // SAFETY: it was started by us, is joinable, and is joined once.
-            unsafe { libc::pthread_join(thread, ptr::null_mut()) };
-        }
-    }
-}
-
 fn main() -> ExitCode {
-    harness::once::<Climb<HoldPthread>>(harness::name!())
+    memory::climb(harness::name!(), hold_pthread)
 }

@@ -1,42 +1,37 @@
 //! One operation: one thread of a brigade held: with a stack of 1 MiB, blocked in `read` on a socket pair of its own.
 
 use std::io::{self, Read, Write};
+use std::mem::replace;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use anyhow::Result;
-use harness::{reserve_descriptors, reserve_threads};
-use memory::{Brigade, Climb, Held, Units, started, wait_until_started};
+use memory::{Brigade, Climb, Held, started, wait_until_started};
+use resources::{reserve_descriptors, reserve_threads};
 
 /// As in the brigade that this chapter grew from.
 const STACK_BYTES: usize = 1 << 20;
 
-struct HoldThreadBrigade {
-    /// The end that writes to whoever joined last, and so where the next to join is to pass the byte on to.
-    end: Option<UnixStream>,
-    threads: Vec<JoinHandle<io::Result<()>>>,
-}
-
-impl Units for HoldThreadBrigade {
-    type Parameters = Brigade;
-
-    fn set_up(parameters: &Brigade) -> Result<Self> {
-        reserve_descriptors(2 * parameters.most() + 2)?;
-        reserve_threads(parameters.most())?;
-        let (end, _) = UnixStream::pair()?;
-        Ok(Self { end: Some(end), threads: Vec::with_capacity(parameters.most()) })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
+fn hold_thread_brigade(parameters: Brigade, climb: Climb) -> Result<()> {
+    reserve_descriptors(2 * parameters.most() + 2)?;
+    reserve_threads(parameters.most())?;
+    // The end that writes to whoever joined last, and so where the next to join is to pass the byte on to.
+    let (mut last, _) = UnixStream::pair()?;
+    let mut threads = Vec::with_capacity(parameters.most());
+    let climbed = climb.add_units(|held, next| {
+        for _ in held..next {
             let (end, from) = UnixStream::pair()?;
-            let to = self.end.replace(end).expect("it is taken only at the end");
+            let to = replace(&mut last, end);
             let thread = thread::Builder::new().stack_size(STACK_BYTES);
-            self.threads.push(thread.spawn(move || pass_on(from, to))?);
+            threads.push(thread.spawn(move || pass_on(from, to))?);
         }
-        wait_until_started(self.threads.len())
-    }
+        wait_until_started(next)
+    });
+    // The closed end goes from one to the next: each reads the end of its stream and leaves.
+    drop(last);
+    threads.into_iter().for_each(|thread| drop(thread.join()));
+    climbed
 }
 
 fn pass_on(mut from: UnixStream, mut to: UnixStream) -> io::Result<()> {
@@ -48,14 +43,6 @@ fn pass_on(mut from: UnixStream, mut to: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-impl Drop for HoldThreadBrigade {
-    fn drop(&mut self) {
-        // The closed end goes from one to the next: each reads the end of its stream and leaves.
-        self.end = None;
-        self.threads.drain(..).for_each(|thread| drop(thread.join()));
-    }
-}
-
 fn main() -> ExitCode {
-    harness::once::<Climb<HoldThreadBrigade>>(harness::name!())
+    memory::climb(harness::name!(), hold_thread_brigade)
 }

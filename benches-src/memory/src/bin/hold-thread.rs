@@ -2,40 +2,27 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use anyhow::Result;
-use harness::reserve_threads;
-use memory::{Climb, Gate, Held, Threads, Units, by_touch, touch};
+use memory::{Climb, Gate, Held, Threads, by_touch, touch};
+use resources::reserve_threads;
 
-struct HoldThread {
-    parameters: Threads,
-    body: fn(&Gate),
-    gate: Arc<Gate>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Units for HoldThread {
-    type Parameters = Threads;
-
-    fn set_up(parameters: &Threads) -> Result<Self> {
-        parameters.check()?;
-        reserve_threads(parameters.most())?;
-        Ok(Self {
-            parameters: *parameters,
-            body: by_touch!(parameters.touch_bytes, hold),
-            gate: Arc::default(),
-            threads: Vec::with_capacity(parameters.most()),
-        })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
-            let (body, gate) = (self.body, self.gate.clone());
-            self.threads.push(self.parameters.builder().spawn(move || body(&gate))?);
+fn hold_thread(parameters: Threads, climb: Climb) -> Result<()> {
+    parameters.check()?;
+    reserve_threads(parameters.most())?;
+    let body = by_touch!(parameters.touch_bytes, hold);
+    let gate = Arc::<Gate>::default();
+    let mut threads = Vec::with_capacity(parameters.most());
+    let climbed = climb.add_units(|held, next| {
+        for _ in held..next {
+            let gate = gate.clone();
+            threads.push(parameters.builder().spawn(move || body(&gate))?);
         }
-        self.gate.await_arrivals(self.threads.len())
-    }
+        gate.await_arrivals(next)
+    });
+    gate.open();
+    threads.into_iter().for_each(|thread| drop(thread.join()));
+    climbed
 }
 
 fn hold<const TOUCH_BYTES: usize>(gate: &Gate) {
@@ -45,13 +32,6 @@ fn hold<const TOUCH_BYTES: usize>(gate: &Gate) {
     touch(&mut own);
 }
 
-impl Drop for HoldThread {
-    fn drop(&mut self) {
-        self.gate.open();
-        self.threads.drain(..).for_each(|thread| drop(thread.join()));
-    }
-}
-
 fn main() -> ExitCode {
-    harness::once::<Climb<HoldThread>>(harness::name!())
+    memory::climb(harness::name!(), hold_thread)
 }

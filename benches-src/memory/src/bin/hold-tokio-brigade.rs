@@ -1,50 +1,34 @@
 //! One operation: one tokio task of a brigade held: it awaits a socket pair of its own, on a runtime with a worker per CPU.
 
 use std::io;
+use std::mem::replace;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::reserve_descriptors;
-use memory::{Brigade, Climb, Held, Units, started, wait_until_started};
+use memory::{Brigade, Climb, Held, started, wait_until_started};
+use resources::reserve_descriptors;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 
-struct HoldTokioBrigade {
-    /// The end that writes to whoever joined last, and so where the next to join is to pass the byte on to.
-    end: Option<UnixStream>,
-    held: usize,
-    future_bytes: Option<usize>,
-    // Dropped last: the end belongs to it.
-    runtime: Runtime,
-}
-
-impl Units for HoldTokioBrigade {
-    type Parameters = Brigade;
-
-    fn set_up(parameters: &Brigade) -> Result<Self> {
-        reserve_descriptors(2 * parameters.most() + 2)?;
-        let runtime = Builder::new_multi_thread().enable_io().build()?;
-        let (end, _) = runtime.block_on(async { UnixStream::pair() })?;
-        Ok(Self { end: Some(end), held: 0, future_bytes: None, runtime })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        let _entered = self.runtime.enter();
-        for _ in 0..count {
+fn hold_tokio_brigade(parameters: Brigade, climb: Climb) -> Result<()> {
+    reserve_descriptors(2 * parameters.most() + 2)?;
+    let runtime = Builder::new_multi_thread().enable_io().build()?;
+    // The end that writes to whoever joined last, and so where the next to join is to pass the byte on to.
+    let (mut last, _) = runtime.block_on(async { UnixStream::pair() })?;
+    climb.add_futures(|held, next| {
+        let _entered = runtime.enter();
+        let mut future_bytes = 0;
+        for _ in held..next {
             let (end, from) = UnixStream::pair()?;
-            let to = self.end.replace(end).expect("it is taken only at the end");
+            let to = replace(&mut last, end);
             let future = pass_on(from, to);
-            self.future_bytes = Some(size_of_val(&future));
-            self.runtime.spawn(future);
+            future_bytes = size_of_val(&future);
+            runtime.spawn(future);
         }
-        self.held += count;
-        wait_until_started(self.held)
-    }
-
-    fn future_bytes(&self) -> Option<usize> {
-        self.future_bytes
-    }
+        wait_until_started(next)?;
+        Ok(future_bytes)
+    })
 }
 
 async fn pass_on(mut from: UnixStream, mut to: UnixStream) -> io::Result<()> {
@@ -57,5 +41,5 @@ async fn pass_on(mut from: UnixStream, mut to: UnixStream) -> io::Result<()> {
 }
 
 fn main() -> ExitCode {
-    harness::once::<Climb<HoldTokioBrigade>>(harness::name!())
+    memory::climb(harness::name!(), hold_tokio_brigade)
 }

@@ -3,36 +3,20 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use memory::{Climb, Tasks, Units, all_started, by_touch, hold};
+use memory::{Climb, Tasks, all_started, by_touch, hold};
 use tokio::runtime::{Builder, Runtime};
 
-struct HoldTokio {
-    runtime: Runtime,
-    spawn: fn(&Runtime) -> usize,
-    held: usize,
-    future_bytes: Option<usize>,
-}
-
-impl Units for HoldTokio {
-    type Parameters = Tasks;
-
-    fn set_up(parameters: &Tasks) -> Result<Self> {
-        let runtime = Builder::new_current_thread().build()?;
-        Ok(Self { runtime, spawn: by_touch!(parameters.touch_bytes, spawn), held: 0, future_bytes: None })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
-            self.future_bytes = Some((self.spawn)(&self.runtime));
+fn hold_tokio(tasks: Tasks, climb: Climb) -> Result<()> {
+    let runtime = Builder::new_current_thread().build()?;
+    let spawn = by_touch!(tasks.touch_bytes, spawn);
+    climb.add_futures(|held, next| {
+        let mut future_bytes = 0;
+        for _ in held..next {
+            future_bytes = spawn(&runtime);
         }
-        self.held += count;
-        self.runtime.block_on(all_started(self.held));
-        Ok(())
-    }
-
-    fn future_bytes(&self) -> Option<usize> {
-        self.future_bytes
-    }
+        runtime.block_on(all_started(next));
+        Ok(future_bytes)
+    })
 }
 
 /// Spawns one, and says how large its future is.
@@ -44,5 +28,5 @@ fn spawn<const TOUCH_BYTES: usize>(runtime: &Runtime) -> usize {
 }
 
 fn main() -> ExitCode {
-    harness::once::<Climb<HoldTokio>>(harness::name!())
+    memory::climb(harness::name!(), hold_tokio)
 }

@@ -3,45 +3,37 @@
 use std::io;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, ensure};
-use harness::{Unavailable, reserve_threads};
-use memory::{Climb, Gate, Held, Threads, Units};
+use harness::{Described, Unavailable, described};
+use memory::{Climb, Gate, Held, Readings, Threads};
+use resources::reserve_threads;
 
-struct ToolPmap {
-    parameters: Threads,
-    gate: Arc<Gate>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Units for ToolPmap {
-    type Parameters = Threads;
-
-    fn set_up(parameters: &Threads) -> Result<Self> {
-        parameters.needs_no_touch()?;
-        reserve_threads(parameters.most())?;
-        pmap()?;
-        let threads = Vec::with_capacity(parameters.most());
-        Ok(Self { parameters: *parameters, gate: Arc::default(), threads })
-    }
-
-    fn add(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
-            let gate = self.gate.clone();
-            self.threads.push(self.parameters.builder().spawn(move || gate.wait())?);
+fn tool_pmap(parameters: Threads, climb: Climb) -> Result<()> {
+    parameters.needs_no_touch()?;
+    reserve_threads(parameters.most())?;
+    pmap()?;
+    let mut threads = Vec::with_capacity(parameters.most());
+    let gate = Arc::<Gate>::default();
+    let climbed = climb.add_units(|held, next| {
+        for _ in held..next {
+            let gate = gate.clone();
+            threads.push(parameters.builder().spawn(move || gate.wait())?);
         }
-        self.gate.await_arrivals(self.threads.len())
-    }
-
-    fn read_by_others(&self) -> Result<Vec<(&'static str, f64)>> {
-        let [virtual_bytes, resident_bytes] = pmap()?;
-        Ok(vec![("pmap_virtual_bytes", virtual_bytes), ("pmap_resident_bytes", resident_bytes)])
-    }
+        gate.await_arrivals(next)
+    });
+    gate.open();
+    threads.into_iter().for_each(|thread| drop(thread.join()));
+    climbed
 }
+
+const MEASURES: &[Described] = &[
+    described("pmap_virtual_bytes", "B", "address space, as pmap -x adds it up"),
+    described("pmap_resident_bytes", "B", "pages that are in memory, as pmap -x adds them up"),
+];
 
 /// What it says of this process: virtual and resident size.
-fn pmap() -> Result<[f64; 2]> {
+fn pmap() -> Result<Readings> {
     let output = match Command::new("pmap").args(["-x", &std::process::id().to_string()]).output() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(Unavailable::because("pmap is not installed; on Debian: apt-get install procps"));
@@ -55,16 +47,9 @@ fn pmap() -> Result<[f64; 2]> {
     let (Some(size), Some(resident)) = (kib.next(), kib.next()) else {
         anyhow::bail!("pmap -x printed no line of totals");
     };
-    Ok([1024.0 * size, 1024.0 * resident])
-}
-
-impl Drop for ToolPmap {
-    fn drop(&mut self) {
-        self.gate.open();
-        self.threads.drain(..).for_each(|thread| drop(thread.join()));
-    }
+    Ok(vec![("pmap_virtual_bytes", 1024.0 * size), ("pmap_resident_bytes", 1024.0 * resident)])
 }
 
 fn main() -> ExitCode {
-    harness::once::<Climb<ToolPmap>>(harness::name!())
+    memory::climb_beside(harness::name!(), MEASURES, pmap, tool_pmap)
 }

@@ -4,46 +4,32 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use corosensei::{Coroutine, CoroutineResult};
-use harness::{Laps, Nothing, Placement, Repeat};
+use harness::{Clock, Nothing, Placement};
 use switch_cost::layout;
 
-struct CallCoroutine {
-    server: Coroutine<u64, u64, ()>,
-    calls: u64,
-}
-
-impl Repeat for CallCoroutine {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-        let server = Coroutine::new(|yielder, mut calls| {
-            loop {
-                calls = yielder.suspend(layout(calls));
-            }
-        });
-        Ok(Self { server, calls: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn call_coroutine(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
+    let mut server = Coroutine::new(|yielder, mut calls| {
+        loop {
+            calls = yielder.suspend(layout(calls));
+        }
+    });
+    let mut calls = 0;
+    clock.time(1, |laps| {
+        // Read back after none of the calls, so that no call waits for what the one before it stored.
+        let mut called = calls;
         for () in laps {
-            match self.server.resume(self.calls) {
-                CoroutineResult::Yield(calls) => self.calls = calls,
+            match server.resume(called) {
+                CoroutineResult::Yield(times) => called = times,
                 CoroutineResult::Return(()) => bail!("the server left"),
             }
         }
+        calls = called;
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        // The function adds one to what it is called with.
-        Ok(self.calls)
-    }
+    })?;
+    // The function adds one to what it is called with.
+    Ok(calls)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<CallCoroutine>(harness::name!())
+    harness::repeat(harness::name!(), call_coroutine)
 }

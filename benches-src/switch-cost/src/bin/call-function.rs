@@ -3,36 +3,23 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::{Laps, Nothing, Placement, Repeat};
+use harness::{Clock, Nothing, Placement};
 use switch_cost::layout;
 
-struct CallFunction {
-    calls: u64,
-}
-
-impl Repeat for CallFunction {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-        Ok(Self { calls: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn call_function(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
+    let mut calls = 0;
+    clock.time(1, |laps| {
+        // Stored after each call and read back after none, so that no call waits for what the one before it stored.
+        let mut called = calls;
         for () in laps {
-            self.calls = layout(self.calls);
+            called = layout(called);
+            calls = called;
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.calls)
-    }
+    })?;
+    Ok(calls)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<CallFunction>(harness::name!())
+    harness::repeat(harness::name!(), call_function)
 }

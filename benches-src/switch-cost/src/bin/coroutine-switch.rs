@@ -4,44 +4,27 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use corosensei::{Coroutine, CoroutineResult};
-use harness::{Laps, Nothing, Placement, Repeat};
+use harness::{Clock, Nothing, Placement};
 
-struct CoroutineSwitch {
-    other: Coroutine<(), u64, ()>,
-    resumed: u64,
-}
-
-impl Repeat for CoroutineSwitch {
-    type Parameters = Nothing;
-
-    fn set_up(_: &Nothing, _: Placement) -> Result<Self> {
-        let other = Coroutine::new(|yielder, ()| {
-            for resumed in 1.. {
-                yielder.suspend(resumed);
-            }
-        });
-        Ok(Self { other, resumed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        // There and back.
-        2
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn coroutine_switch(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
+    let mut other = Coroutine::new(|yielder, ()| {
+        for resumed in 1.. {
+            yielder.suspend(resumed);
+        }
+    });
+    let mut resumed = 0;
+    // There and back.
+    clock.time(2, |laps| {
         for () in laps {
-            if let CoroutineResult::Yield(resumed) = self.other.resume(()) {
-                self.resumed = resumed;
+            if let CoroutineResult::Yield(times) = other.resume(()) {
+                resumed = times;
             }
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(2 * self.resumed)
-    }
+    })?;
+    Ok(2 * resumed)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<CoroutineSwitch>(harness::name!())
+    harness::repeat(harness::name!(), coroutine_switch)
 }

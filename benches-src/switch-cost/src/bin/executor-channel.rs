@@ -4,45 +4,26 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use executor::{Executor, Receiver, Sender, channel};
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use switch_cost::{Link, Ring};
 
-struct ExecutorChannel {
-    executor: Executor,
-    driver: Link<Receiver<u64>, Sender<u64>>,
-    hops: u64,
-    token: u64,
-}
-
-impl Repeat for ExecutorChannel {
-    type Parameters = Ring;
-
-    fn set_up(parameters: &Ring, placement: Placement) -> Result<Self> {
-        placement.pin_participant(0)?;
-        let executor = Executor::new();
-        let (driver, others) = parameters.links(parameters.each(channel));
-        others.into_iter().for_each(|link| executor.spawn(pass_on(link)));
-        Ok(Self { executor, driver, hops: parameters.hops, token: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.hops
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        self.executor.block_on(async {
+fn executor_channel(ring: Ring, placement: Placement, clock: Clock) -> Result<u64> {
+    placement.pin_participant(0)?;
+    let executor = Executor::new();
+    let (mut driver, others) = ring.links(ring.each(channel));
+    others.into_iter().for_each(|link| executor.spawn(pass_on(link)));
+    let mut token = 0;
+    clock.time(ring.hops, |laps| {
+        executor.block_on(async {
             for () in laps {
-                self.driver.to.send(self.token + 1).await.ok().context("a participant left")?;
-                self.token = self.driver.from.recv().await.context("a participant left")?;
+                driver.to.send(token + 1).await.ok().context("a participant left")?;
+                token = driver.from.recv().await.context("a participant left")?;
             }
             Ok(())
         })
-    }
-
-    fn finish(self) -> Result<u64> {
-        // Everybody who passed the token on added one to it.
-        Ok(self.token)
-    }
+    })?;
+    // Everybody who passed the token on added one to it.
+    Ok(token)
 }
 
 async fn pass_on(mut link: Link<Receiver<u64>, Sender<u64>>) {
@@ -54,5 +35,5 @@ async fn pass_on(mut link: Link<Receiver<u64>, Sender<u64>>) {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<ExecutorChannel>(harness::name!())
+    harness::repeat(harness::name!(), executor_channel)
 }

@@ -4,47 +4,27 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use executor::Executor;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use switch_cost::{Channels, Link};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-struct ExecutorMpsc {
-    executor: Executor,
-    driver: Link<Receiver<u64>, Sender<u64>>,
-    hops: u64,
-    token: u64,
-}
-
-impl Repeat for ExecutorMpsc {
-    type Parameters = Channels;
-
-    fn set_up(parameters: &Channels, placement: Placement) -> Result<Self> {
-        placement.pin_participant(0)?;
-        let executor = Executor::new();
-        let Channels { ring, capacity } = *parameters;
-        let (driver, others) = ring.links(ring.each(|| channel(capacity as usize)));
-        others.into_iter().for_each(|link| executor.spawn(pass_on(link)));
-        Ok(Self { executor, driver, hops: ring.hops, token: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.hops
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        self.executor.block_on(async {
+fn executor_mpsc(Channels { ring, capacity }: Channels, placement: Placement, clock: Clock) -> Result<u64> {
+    placement.pin_participant(0)?;
+    let executor = Executor::new();
+    let (mut driver, others) = ring.links(ring.each(|| channel(capacity as usize)));
+    others.into_iter().for_each(|link| executor.spawn(pass_on(link)));
+    let mut token = 0;
+    clock.time(ring.hops, |laps| {
+        executor.block_on(async {
             for () in laps {
-                self.driver.to.send(self.token + 1).await?;
-                self.token = self.driver.from.recv().await.context("a participant left")?;
+                driver.to.send(token + 1).await?;
+                token = driver.from.recv().await.context("a participant left")?;
             }
             Ok(())
         })
-    }
-
-    fn finish(self) -> Result<u64> {
-        // Everybody who passed the token on added one to it.
-        Ok(self.token)
-    }
+    })?;
+    // Everybody who passed the token on added one to it.
+    Ok(token)
 }
 
 async fn pass_on(mut link: Link<Receiver<u64>, Sender<u64>>) {
@@ -56,5 +36,5 @@ async fn pass_on(mut link: Link<Receiver<u64>, Sender<u64>>) {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<ExecutorMpsc>(harness::name!())
+    harness::repeat(harness::name!(), executor_mpsc)
 }

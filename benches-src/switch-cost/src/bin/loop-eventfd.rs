@@ -1,45 +1,27 @@
 //! One operation: one eventfd set and read again, by a single thread that walks the whole ring.
 
-use std::fs::File;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use rustix::event::EventfdFlags;
 use switch_cost::{Ring, Signal, receive, send};
 
-struct LoopEventfd {
-    events: Vec<(Arc<File>, Arc<File>)>,
-    passed: u64,
-}
-
-impl Repeat for LoopEventfd {
-    type Parameters = Ring;
-
-    fn set_up(parameters: &Ring, _: Placement) -> Result<Self> {
-        Ok(Self { events: parameters.eventfds(EventfdFlags::empty())?, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.events.len() as u64
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn loop_eventfd(ring: Ring, _: Placement, clock: Clock) -> Result<u64> {
+    let events = ring.eventfds(EventfdFlags::empty())?;
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
         for () in laps {
-            for (to, from) in &self.events {
+            for (to, from) in &events {
                 send(to, Signal::Token)?;
-                self.passed += u64::from(receive(from)? == Signal::Token);
+                passed += u64::from(receive(from)? == Signal::Token);
             }
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.passed)
-    }
+    })?;
+    Ok(passed)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<LoopEventfd>(harness::name!())
+    harness::repeat(harness::name!(), loop_eventfd)
 }

@@ -1,45 +1,29 @@
 //! One operation: one permit given and taken again, by a single thread that walks the whole ring and never sleeps.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
-use switch_cost::{Permit, Ring, Signal};
+use harness::{Clock, Placement};
+use switch_cost::{Ring, Signal};
 
-struct LoopPark {
-    permits: Vec<(Arc<Permit>, Arc<Permit>)>,
-    passed: u64,
-}
-
-impl Repeat for LoopPark {
-    type Parameters = Ring;
-
-    fn set_up(parameters: &Ring, _: Placement) -> Result<Self> {
-        let permits = parameters.permits();
-        permits.iter().for_each(|(_, from)| from.own());
-        Ok(Self { permits, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.permits.len() as u64
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn loop_park(ring: Ring, _: Placement, clock: Clock) -> Result<u64> {
+    let permits = ring.permits();
+    permits.iter().for_each(|(_, from)| from.own());
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
+        let mut taken = 0;
         for () in laps {
-            for (to, from) in &self.permits {
+            for (to, from) in &permits {
                 to.give(Signal::Token);
-                self.passed += u64::from(from.take() == Signal::Token);
+                taken += u64::from(from.take() == Signal::Token);
             }
         }
+        passed += taken;
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.passed)
-    }
+    })?;
+    Ok(passed)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<LoopPark>(harness::name!())
+    harness::repeat(harness::name!(), loop_park)
 }

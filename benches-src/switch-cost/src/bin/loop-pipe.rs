@@ -1,44 +1,28 @@
 //! One operation: one byte written into a pipe and read out again, by a single thread that walks the whole ring.
 
-use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::io::{Read, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use switch_cost::{Ring, TOKEN};
 
-struct LoopPipe {
-    pipes: Vec<(PipeWriter, PipeReader)>,
-    passed: u64,
-}
-
-impl Repeat for LoopPipe {
-    type Parameters = Ring;
-
-    fn set_up(parameters: &Ring, _: Placement) -> Result<Self> {
-        Ok(Self { pipes: parameters.pipes()?, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.pipes.len() as u64
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn loop_pipe(ring: Ring, _: Placement, clock: Clock) -> Result<u64> {
+    let mut pipes = ring.pipes()?;
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
         let mut buffer = [0];
         for () in laps {
-            for (to, from) in &mut self.pipes {
+            for (to, from) in &mut pipes {
                 to.write_all(&TOKEN)?;
-                self.passed += from.read(&mut buffer)? as u64;
+                passed += from.read(&mut buffer)? as u64;
             }
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.passed)
-    }
+    })?;
+    Ok(passed)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<LoopPipe>(harness::name!())
+    harness::repeat(harness::name!(), loop_pipe)
 }

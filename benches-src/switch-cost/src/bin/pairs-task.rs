@@ -3,66 +3,48 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use harness::{Laps, Placement, Repeat};
-use switch_cost::{Crowd, CrowdOfTasks};
-use tokio::runtime::Runtime;
-use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
+use harness::{Clock, Placement};
+use switch_cost::CrowdOfTasks;
+use tokio::sync::mpsc::{Receiver, Sender, channel, unbounded_channel};
 
-struct PairsTask {
-    runtime: Runtime,
-    starts: Vec<UnboundedSender<()>>,
-    ends: UnboundedReceiver<u64>,
-    crowd: Crowd,
-    trips: u64,
-}
-
-impl Repeat for PairsTask {
-    type Parameters = CrowdOfTasks;
-
-    fn set_up(parameters: &CrowdOfTasks, placement: Placement) -> Result<Self> {
-        let CrowdOfTasks { crowd, runtime } = *parameters;
-        let runtime = runtime.start(placement)?;
-        let (end, ends) = unbounded_channel();
-        let starts = (0..crowd.members).map(|_| {
-            let (start, mut started) = unbounded_channel();
-            let end = end.clone();
-            let ((to, asked), (answer, mut from)) = (channel(1), channel(1));
-            runtime.spawn(answer_all(asked, answer));
-            runtime.spawn(async move {
-                while let Some(()) = started.recv().await {
-                    for trip in 1..=crowd.each {
-                        to.send(trip).await?;
-                        from.recv().await.context("the other of the pair left")?;
-                    }
-                    end.send(crowd.each)?;
+fn pairs_task(CrowdOfTasks { crowd, runtime }: CrowdOfTasks, placement: Placement, clock: Clock) -> Result<u64> {
+    let runtime = runtime.start(placement)?;
+    let (end, mut ends) = unbounded_channel();
+    let start_pair = |_| {
+        let (start, mut started) = unbounded_channel();
+        let end = end.clone();
+        let ((to, asked), (answer, mut from)) = (channel(1), channel(1));
+        runtime.spawn(answer_all(asked, answer));
+        runtime.spawn(async move {
+            while let Some(()) = started.recv().await {
+                let mut trips = 0;
+                for trip in 1..=crowd.each {
+                    to.send(trip).await?;
+                    from.recv().await.context("the other of the pair left")?;
+                    trips += 1;
                 }
-                anyhow::Ok(())
-            });
-            start
+                end.send(trips)?;
+            }
+            anyhow::Ok(())
         });
-        let starts = starts.collect();
-        Ok(Self { runtime, starts, ends, crowd, trips: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.crowd.members * self.crowd.each
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        self.runtime.block_on(async {
+        start
+    };
+    let starts: Vec<_> = (0..crowd.members).map(start_pair).collect();
+    // The pairs alone have it now, so that the driver hears of it when all of them have left.
+    drop(end);
+    let mut trips = 0;
+    clock.time(crowd.members * crowd.each, |laps| {
+        runtime.block_on(async {
             for () in laps {
-                self.starts.iter().try_for_each(|start| start.send(()))?;
-                for _ in &self.starts {
-                    self.trips += self.ends.recv().await.context("a pair left")?;
+                starts.iter().try_for_each(|start| start.send(()))?;
+                for _ in &starts {
+                    trips += ends.recv().await.context("a pair left")?;
                 }
             }
             Ok(())
         })
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.trips)
-    }
+    })?;
+    Ok(trips)
 }
 
 async fn answer_all(mut asked: Receiver<u64>, answer: Sender<u64>) -> Result<()> {
@@ -73,5 +55,5 @@ async fn answer_all(mut asked: Receiver<u64>, answer: Sender<u64>) -> Result<()>
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<PairsTask>(harness::name!())
+    harness::repeat(harness::name!(), pairs_task)
 }

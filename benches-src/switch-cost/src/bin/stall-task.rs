@@ -7,46 +7,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use runtime::Flavor;
 use serde::Serialize;
 use switch_cost::SLEEP;
-use tokio::runtime::Runtime;
-use tokio::task::{JoinHandle, yield_now};
+use tokio::task::yield_now;
 use tokio::time::sleep;
 
-#[derive(Args, Serialize)]
-struct Parameters {
-    /// How long the neighbour computes before it yields
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    busy_ms: u64,
-    /// Which of tokio's runtimes
-    #[arg(long, value_enum, default_value_t)]
-    runtime: Flavor,
-}
-
-struct StallTask {
-    runtime: Runtime,
-    neighbour: JoinHandle<()>,
-    ended: Arc<AtomicBool>,
-    slept: u64,
-}
-
-impl Repeat for StallTask {
-    type Parameters = Parameters;
-
-    fn set_up(parameters: &Parameters, placement: Placement) -> Result<Self> {
-        let runtime = parameters.runtime.builder(placement)?.enable_time().build()?;
-        let ended = Arc::<AtomicBool>::default();
-        let neighbour = runtime.spawn(compute(Duration::from_millis(parameters.busy_ms), ended.clone()));
-        Ok(Self { runtime, neighbour, ended, slept: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        1
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn stall_task(Parameters { busy_ms, runtime }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
+    let runtime = runtime.builder(placement)?.enable_time().build()?;
+    let ended = Arc::<AtomicBool>::default();
+    let neighbour = runtime.spawn(compute(Duration::from_millis(busy_ms), ended.clone()));
+    let mut slept = 0;
+    clock.time(1, |laps| {
         let sleeper = async move {
             let mut slept = 0;
             for () in laps {
@@ -55,15 +28,12 @@ impl Repeat for StallTask {
             }
             slept
         };
-        self.slept += self.runtime.block_on(self.runtime.spawn(sleeper))?;
+        slept += runtime.block_on(runtime.spawn(sleeper))?;
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        self.ended.store(true, Ordering::Relaxed);
-        self.runtime.block_on(self.neighbour)?;
-        Ok(self.slept)
-    }
+    })?;
+    ended.store(true, Ordering::Relaxed);
+    runtime.block_on(neighbour)?;
+    Ok(slept)
 }
 
 async fn compute(busy: Duration, ended: Arc<AtomicBool>) {
@@ -76,6 +46,16 @@ async fn compute(busy: Duration, ended: Arc<AtomicBool>) {
     }
 }
 
+#[derive(Args, Serialize)]
+struct Parameters {
+    /// How long the neighbour computes before it yields
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    busy_ms: u64,
+    /// Which of tokio's runtimes
+    #[arg(long, value_enum, default_value_t)]
+    runtime: Flavor,
+}
+
 fn main() -> ExitCode {
-    harness::repeat::<StallTask>(harness::name!())
+    harness::repeat(harness::name!(), stall_task)
 }

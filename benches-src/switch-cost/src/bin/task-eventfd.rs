@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Laps, Placement};
 use rustix::event::EventfdFlags;
 use switch_cost::{Link, RingOfTasks, Signal, Tasks, receive, send};
 use tokio::io::Interest;
@@ -13,50 +13,18 @@ use tokio::io::unix::AsyncFd;
 
 type Ends = Link<AsyncFd<Arc<File>>, Arc<File>>;
 
-struct TaskEventfd {
-    driver: Option<Ends>,
-    others: Tasks,
-    hops: u64,
-    passed: u64,
-}
-
-impl Repeat for TaskEventfd {
-    type Parameters = RingOfTasks;
-
-    fn set_up(parameters: &RingOfTasks, placement: Placement) -> Result<Self> {
-        let RingOfTasks { ring, runtime } = *parameters;
-        let runtime = runtime.start(placement)?;
-        let entered = runtime.enter();
-        let events = ring.eventfds(EventfdFlags::NONBLOCK)?.into_iter();
-        let events = events.map(|(to, from)| Ok((to, register(from)?)));
-        let (driver, others) = ring.links(events.collect::<Result<_>>()?);
-        drop(entered);
-        let others = Tasks::start(runtime, others, pass_on);
-        Ok(Self { driver: Some(driver), others, hops: ring.hops, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.hops
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let driver = self.driver.take().expect("it comes back from every run");
-        let (driver, passed) = self.others.drive(drive(driver, laps))?;
-        self.driver = Some(driver);
-        self.passed += passed;
-        Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        send(&self.driver.expect("it comes back from every run").to, Signal::End)?;
-        Ok(self.passed + self.others.join()?)
-    }
-}
-
-fn register(event: Arc<File>) -> Result<AsyncFd<Arc<File>>> {
-    // SAFETY: the descriptor is the file's own, which the `Arc` keeps open for as long as it is registered, and a file has
-    // the same descriptor all its life.
-    Ok(unsafe { AsyncFd::register_with_interest(event, Interest::READABLE) }?)
+fn task_eventfd(RingOfTasks { ring, runtime }: RingOfTasks, placement: Placement, clock: Clock) -> Result<u64> {
+    let runtime = runtime.start(placement)?;
+    let entered = runtime.enter();
+    let events = ring.eventfds(EventfdFlags::NONBLOCK)?.into_iter();
+    let events = events.map(|(to, from)| Ok((to, register(from)?)));
+    let links = ring.links(events.collect::<Result<_>>()?);
+    drop(entered);
+    let mut tasks = Tasks::start(runtime, links, pass_on);
+    clock.time(ring.hops, |laps| tasks.drive(|driver| drive(driver, laps)))?;
+    let (driver, others) = tasks.into_parts();
+    send(&driver.to, Signal::End)?;
+    others.join()
 }
 
 async fn drive(driver: Ends, laps: Laps) -> Result<(Ends, u64)> {
@@ -81,6 +49,12 @@ async fn pass_on(link: Ends) -> Result<u64> {
     }
 }
 
+fn register(event: Arc<File>) -> Result<AsyncFd<Arc<File>>> {
+    // SAFETY: the descriptor is the file's own, which the `Arc` keeps open for as long as it is registered, and a file has
+    // the same descriptor all its life.
+    Ok(unsafe { AsyncFd::register_with_interest(event, Interest::READABLE) }?)
+}
+
 fn main() -> ExitCode {
-    harness::repeat::<TaskEventfd>(harness::name!())
+    harness::repeat(harness::name!(), task_eventfd)
 }

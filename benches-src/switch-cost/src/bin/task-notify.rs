@@ -5,50 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Laps, Placement};
 use switch_cost::{Link, RingOfTasks, Tasks};
 use tokio::sync::Notify;
 
 type Ends = Link<Arc<Notify>>;
 
-struct TaskNotify {
-    driver: Option<Ends>,
-    others: Tasks,
-    /// A permit has nothing to say, so that the end stands beside the ring.
-    ended: Arc<AtomicBool>,
-    hops: u64,
-    passed: u64,
-}
-
-impl Repeat for TaskNotify {
-    type Parameters = RingOfTasks;
-
-    fn set_up(parameters: &RingOfTasks, placement: Placement) -> Result<Self> {
-        let RingOfTasks { ring, runtime } = *parameters;
-        let both_ends = |permit: Arc<Notify>| (permit.clone(), permit);
-        let (driver, others) = ring.links(ring.each(|| both_ends(Arc::default())));
-        let ended = Arc::<AtomicBool>::default();
-        let others = Tasks::start(runtime.start(placement)?, others, |link| pass_on(link, ended.clone()));
-        Ok(Self { driver: Some(driver), others, ended, hops: ring.hops, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.hops
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let driver = self.driver.take().expect("it comes back from every run");
-        let (driver, passed) = self.others.drive(drive(driver, laps))?;
-        self.driver = Some(driver);
-        self.passed += passed;
-        Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        self.ended.store(true, Ordering::Relaxed);
-        self.driver.expect("it comes back from every run").to.notify_one();
-        Ok(self.passed + self.others.join()?)
-    }
+fn task_notify(RingOfTasks { ring, runtime }: RingOfTasks, placement: Placement, clock: Clock) -> Result<u64> {
+    let both_ends = |permit: Arc<Notify>| (permit.clone(), permit);
+    let links = ring.links(ring.each(|| both_ends(Arc::default())));
+    // A permit has nothing to say, so that the end stands beside the ring.
+    let ended = Arc::<AtomicBool>::default();
+    let mut tasks = Tasks::start(runtime.start(placement)?, links, |link| pass_on(link, ended.clone()));
+    clock.time(ring.hops, |laps| tasks.drive(|driver| drive(driver, laps)))?;
+    let (driver, others) = tasks.into_parts();
+    ended.store(true, Ordering::Relaxed);
+    driver.to.notify_one();
+    others.join()
 }
 
 async fn drive(driver: Ends, laps: Laps) -> Result<(Ends, u64)> {
@@ -74,5 +47,5 @@ async fn pass_on(link: Ends, ended: Arc<AtomicBool>) -> Result<u64> {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<TaskNotify>(harness::name!())
+    harness::repeat(harness::name!(), task_notify)
 }

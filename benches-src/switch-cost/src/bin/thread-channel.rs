@@ -4,44 +4,24 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use switch_cost::{Channels, Link, Threads};
 
-struct ThreadChannel {
-    driver: Link<Receiver<u64>, SyncSender<u64>>,
-    others: Threads,
-    hops: u64,
-    passed: u64,
-}
-
-impl Repeat for ThreadChannel {
-    type Parameters = Channels;
-
-    fn set_up(parameters: &Channels, placement: Placement) -> Result<Self> {
-        let Channels { ring, capacity } = *parameters;
-        let (driver, others) = ring.links(ring.each(|| sync_channel(capacity as usize)));
-        placement.pin_participant(0)?;
-        let others = Threads::start(others, placement, pass_on)?;
-        Ok(Self { driver, others, hops: ring.hops, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.hops
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn thread_channel(Channels { ring, capacity }: Channels, placement: Placement, clock: Clock) -> Result<u64> {
+    let (driver, others) = ring.links(ring.each(|| sync_channel(capacity as usize)));
+    placement.pin_participant(0)?;
+    let others = Threads::start(others, placement, pass_on)?;
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
         for () in laps {
-            self.driver.to.send(self.passed)?;
-            self.driver.from.recv()?;
-            self.passed += 1;
+            driver.to.send(passed)?;
+            driver.from.recv()?;
+            passed += 1;
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        drop(self.driver);
-        Ok(self.passed + self.others.join()?)
-    }
+    })?;
+    drop(driver);
+    Ok(passed + others.join()?)
 }
 
 fn pass_on(link: Link<Receiver<u64>, SyncSender<u64>>) -> Result<u64> {
@@ -54,5 +34,5 @@ fn pass_on(link: Link<Receiver<u64>, SyncSender<u64>>) -> Result<u64> {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<ThreadChannel>(harness::name!())
+    harness::repeat(harness::name!(), thread_channel)
 }

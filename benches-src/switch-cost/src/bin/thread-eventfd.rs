@@ -5,43 +5,24 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use rustix::event::EventfdFlags;
 use switch_cost::{Link, Ring, Signal, Threads, receive, send};
 
-struct ThreadEventfd {
-    driver: Link<Arc<File>>,
-    others: Threads,
-    hops: u64,
-    passed: u64,
-}
-
-impl Repeat for ThreadEventfd {
-    type Parameters = Ring;
-
-    fn set_up(parameters: &Ring, placement: Placement) -> Result<Self> {
-        let (driver, others) = parameters.links(parameters.eventfds(EventfdFlags::empty())?);
-        placement.pin_participant(0)?;
-        let others = Threads::start(others, placement, pass_on)?;
-        Ok(Self { driver, others, hops: parameters.hops, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.hops
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn thread_eventfd(ring: Ring, placement: Placement, clock: Clock) -> Result<u64> {
+    let (driver, others) = ring.links(ring.eventfds(EventfdFlags::empty())?);
+    placement.pin_participant(0)?;
+    let others = Threads::start(others, placement, pass_on)?;
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
         for () in laps {
-            send(&self.driver.to, Signal::Token)?;
-            self.passed += u64::from(receive(&self.driver.from)? == Signal::Token);
+            send(&driver.to, Signal::Token)?;
+            passed += u64::from(receive(&driver.from)? == Signal::Token);
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        send(&self.driver.to, Signal::End)?;
-        Ok(self.passed + self.others.join()?)
-    }
+    })?;
+    send(&driver.to, Signal::End)?;
+    Ok(passed + others.join()?)
 }
 
 fn pass_on(link: Link<Arc<File>>) -> Result<u64> {
@@ -57,5 +38,5 @@ fn pass_on(link: Link<Arc<File>>) -> Result<u64> {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<ThreadEventfd>(harness::name!())
+    harness::repeat(harness::name!(), thread_eventfd)
 }

@@ -4,43 +4,24 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use switch_cost::{Link, Permit, Ring, Signal, Threads};
 
-struct ThreadPark {
-    driver: Link<Arc<Permit>>,
-    others: Threads,
-    hops: u64,
-    passed: u64,
-}
-
-impl Repeat for ThreadPark {
-    type Parameters = Ring;
-
-    fn set_up(parameters: &Ring, placement: Placement) -> Result<Self> {
-        let (driver, others) = parameters.links(parameters.permits());
-        placement.pin_participant(0)?;
-        driver.from.own();
-        let others = Threads::start(others, placement, pass_on)?;
-        Ok(Self { driver, others, hops: parameters.hops, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.hops
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn thread_park(ring: Ring, placement: Placement, clock: Clock) -> Result<u64> {
+    let (driver, others) = ring.links(ring.permits());
+    placement.pin_participant(0)?;
+    driver.from.own();
+    let others = Threads::start(others, placement, pass_on)?;
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
         for () in laps {
-            self.driver.to.give(Signal::Token);
-            self.passed += u64::from(self.driver.from.take() == Signal::Token);
+            driver.to.give(Signal::Token);
+            passed += u64::from(driver.from.take() == Signal::Token);
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        self.driver.to.give(Signal::End);
-        Ok(self.passed + self.others.join()?)
-    }
+    })?;
+    driver.to.give(Signal::End);
+    Ok(passed + others.join()?)
 }
 
 fn pass_on(link: Link<Arc<Permit>>) -> Result<u64> {
@@ -57,5 +38,5 @@ fn pass_on(link: Link<Arc<Permit>>) -> Result<u64> {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<ThreadPark>(harness::name!())
+    harness::repeat(harness::name!(), thread_park)
 }

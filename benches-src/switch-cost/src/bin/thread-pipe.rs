@@ -4,49 +4,28 @@ use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use switch_cost::{Link, Ring, TOKEN, Threads};
 
-type Ends = Link<PipeReader, PipeWriter>;
-
-struct ThreadPipe {
-    driver: Ends,
-    others: Threads,
-    hops: u64,
-    passed: u64,
-}
-
-impl Repeat for ThreadPipe {
-    type Parameters = Ring;
-
-    fn set_up(parameters: &Ring, placement: Placement) -> Result<Self> {
-        let (driver, others) = parameters.links(parameters.pipes()?);
-        placement.pin_participant(0)?;
-        let others = Threads::start(others, placement, pass_on)?;
-        Ok(Self { driver, others, hops: parameters.hops, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.hops
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+fn thread_pipe(ring: Ring, placement: Placement, clock: Clock) -> Result<u64> {
+    let (mut driver, others) = ring.links(ring.pipes()?);
+    placement.pin_participant(0)?;
+    let others = Threads::start(others, placement, pass_on)?;
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
         let mut buffer = [0];
         for () in laps {
-            self.driver.to.write_all(&TOKEN)?;
-            self.passed += self.driver.from.read(&mut buffer)? as u64;
+            driver.to.write_all(&TOKEN)?;
+            passed += driver.from.read(&mut buffer)? as u64;
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        // The closed end goes round like a token: each thread reads the end of its stream and leaves.
-        drop(self.driver);
-        Ok(self.passed + self.others.join()?)
-    }
+    })?;
+    // The closed end goes round like a token: each thread reads the end of its stream and leaves.
+    drop(driver);
+    Ok(passed + others.join()?)
 }
 
-fn pass_on(mut link: Ends) -> Result<u64> {
+fn pass_on(mut link: Link<PipeReader, PipeWriter>) -> Result<u64> {
     let (mut buffer, mut passed) = ([0], 0);
     while link.from.read(&mut buffer)? == TOKEN.len() {
         link.to.write_all(&TOKEN)?;
@@ -56,5 +35,5 @@ fn pass_on(mut link: Ends) -> Result<u64> {
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<ThreadPipe>(harness::name!())
+    harness::repeat(harness::name!(), thread_pipe)
 }

@@ -7,82 +7,54 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use harness::{Laps, Placement, Repeat, monotonic_ns};
+use harness::{Clock, Placement, monotonic_ns};
 use serde::Serialize;
-use switch_cost::{Link, Streams, TOKEN, Threads};
+use switch_cost::{Link, Ring, TOKEN, Threads};
 
-#[derive(Args, Serialize, Clone, Copy)]
-struct Paused {
-    #[command(flatten)]
-    #[serde(flatten)]
-    streams: Streams,
-    /// How long the ring lies still after each lap, while the driver watches the clock, in microseconds
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
-    pause_us: u64,
-}
-
-struct ThreadSocketPaused {
-    /// The driver's ends of each ring.
-    drivers: Vec<Link<UnixStream>>,
-    others: Threads,
-    parameters: Paused,
-    passed: u64,
-}
-
-impl Repeat for ThreadSocketPaused {
-    type Parameters = Paused;
-
-    fn set_up(parameters: &Paused, placement: Placement) -> Result<Self> {
-        let parameters = *parameters;
-        let (drivers, others) = parameters.streams.links()?;
-        placement.pin_participant(0)?;
-        let others = Threads::start(others, placement, move |link| pass_on(link, parameters.streams))?;
-        Ok(Self { drivers, others, parameters, passed: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.parameters.streams.hops()
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        let (mut buffer, mut working_set) = (self.parameters.streams.buffer(), self.parameters.streams.working_set());
-        let mut laps = laps.into_iter();
+fn thread_socket_paused(paused: Paused, placement: Placement, clock: Clock) -> Result<u64> {
+    let ring = paused.ring;
+    let (mut driver, others) = ring.links(ring.socket_pairs()?);
+    placement.pin_participant(0)?;
+    let others = Threads::start(others, placement, pass_on)?;
+    let mut passed = 0;
+    clock.time(ring.hops, |laps| {
+        let (mut buffer, mut laps) = ([0], laps.into_iter());
         while laps.next().is_some() {
             let start = monotonic_ns();
-            for driver in &mut self.drivers {
-                working_set.touch();
-                driver.to.write_all(&TOKEN)?;
-            }
-            for driver in &mut self.drivers {
-                self.passed += driver.from.read(&mut buffer)? as u64;
-            }
+            driver.to.write_all(&TOKEN)?;
+            passed += driver.from.read(&mut buffer)? as u64;
             let end = monotonic_ns();
             laps.took(end - start);
-            while monotonic_ns() < end + 1000 * self.parameters.pause_us {
+            while monotonic_ns() < end + 1000 * paused.pause_us {
                 spin_loop();
             }
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        // The closed end goes round like a token: each thread reads the end of its stream and leaves.
-        drop(self.drivers);
-        Ok(self.passed + self.others.join()?)
-    }
+    })?;
+    // The closed end goes round like a token: each thread reads the end of its stream and leaves.
+    drop(driver);
+    Ok(passed + others.join()?)
 }
 
-fn pass_on(mut link: Link<UnixStream>, parameters: Streams) -> Result<u64> {
-    let (mut buffer, mut working_set) = (parameters.buffer(), parameters.working_set());
-    let mut passed = 0;
+fn pass_on(mut link: Link<UnixStream>) -> Result<u64> {
+    let (mut buffer, mut passed) = ([0], 0);
     while link.from.read(&mut buffer)? == TOKEN.len() {
-        working_set.touch();
         link.to.write_all(&TOKEN)?;
         passed += 1;
     }
     Ok(passed)
 }
 
+#[derive(Args, Serialize)]
+struct Paused {
+    #[command(flatten)]
+    #[serde(flatten)]
+    ring: Ring,
+    /// How long the ring lies still after each lap, while the driver watches the clock, in microseconds
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pause_us: u64,
+}
+
 fn main() -> ExitCode {
-    harness::repeat::<ThreadSocketPaused>(harness::name!())
+    harness::repeat(harness::name!(), thread_socket_paused)
 }

@@ -1,21 +1,41 @@
 //! One operation: one hop of a byte round a ring of participants that one thread serves over io_uring, each waiting for a read from a socket pair, linked to its write.
 
+use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
-use harness::{Laps, Placement, Repeat, Unavailable};
+use harness::{Clock, Placement, Unavailable};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::Fd;
 use io_uring::{IoUring, opcode};
 use switch_cost::{Link, Streams, TOKEN, WorkingSet};
 
-/// What the kernel queues, of reads and of writes.
-const ENTRIES: u32 = 1024;
-static WRITTEN: [u8; 1] = TOKEN;
+fn uring_socket(ring: Streams, placement: Placement, clock: Clock) -> Result<u64> {
+    placement.pin_participant(0)?;
+    let mut participants = Participants::of(ring)?;
+    let (mut passed, chains) = (0, participants.chains);
+    clock.time(ring.hops(), |laps| {
+        for () in laps {
+            (0..chains).try_for_each(|driver| participants.pass_on(driver))?;
+            let mut back = 0;
+            while back < chains {
+                participants.uring.submit_and_wait(1)?;
+                while let Some((participant, bytes)) = participants.completed() {
+                    ensure!(bytes == TOKEN.len() as i32, "participant {participant} read {bytes}");
+                    passed += 1;
+                    if participant < chains { back += 1 } else { participants.pass_on(participant)? }
+                }
+            }
+        }
+        Ok(())
+    })?;
+    participants.leave()?;
+    Ok(passed)
+}
 
-struct UringSocket {
+struct Participants {
     uring: IoUring,
     /// The drivers' first, one of each ring.
     links: Vec<Link<UnixStream>>,
@@ -25,68 +45,13 @@ struct UringSocket {
     /// read is under way.
     buffers: *mut u8,
     buffer_bytes: usize,
-    parameters: Streams,
-    passed: u64,
 }
 
-impl Repeat for UringSocket {
-    type Parameters = Streams;
+/// What the kernel queues, of reads and of writes.
+const ENTRIES: u32 = 1024;
+static WRITTEN: [u8; 1] = TOKEN;
 
-    fn set_up(parameters: &Streams, placement: Placement) -> Result<Self> {
-        placement.pin_participant(0)?;
-        let (mut links, others) = parameters.links()?;
-        let chains = links.len();
-        links.extend(others);
-        let mut builder = IoUring::builder();
-        builder.setup_single_issuer().setup_defer_taskrun();
-        let uring = builder.build(ENTRIES).map_err(|error| {
-            Unavailable::because(format!("io_uring with SINGLE_ISSUER and DEFER_TASKRUN was refused: {error}"))
-        })?;
-        let working_sets = links.iter().map(|_| parameters.working_set()).collect();
-        let buffer_bytes = parameters.buffer().len();
-        let buffers = vec![0; links.len() * buffer_bytes].leak().as_mut_ptr();
-        let parameters = *parameters;
-        let mut this = Self { uring, links, chains, working_sets, buffers, buffer_bytes, parameters, passed: 0 };
-        (chains..this.links.len()).try_for_each(|participant| this.push(&[this.read(participant)]))?;
-        this.uring.submit()?;
-        Ok(this)
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.parameters.hops()
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        for () in laps {
-            (0..self.chains).try_for_each(|driver| self.pass_on(driver))?;
-            let mut back = 0;
-            while back < self.chains {
-                self.uring.submit_and_wait(1)?;
-                while let Some((participant, bytes)) = self.completed() {
-                    ensure!(bytes == TOKEN.len() as i32, "participant {participant} read {bytes}");
-                    self.passed += 1;
-                    if participant < self.chains { back += 1 } else { self.pass_on(participant)? }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<u64> {
-        // Who reads the end of its stream leaves.
-        for link in &self.links {
-            link.to.shutdown(std::net::Shutdown::Write)?;
-        }
-        for _ in self.chains..self.links.len() {
-            self.uring.submit_and_wait(1)?;
-            let (participant, bytes) = self.completed().context("a read that ended")?;
-            ensure!(bytes == 0, "participant {participant} read {bytes} at the end");
-        }
-        Ok(self.passed)
-    }
-}
-
-impl UringSocket {
+impl Participants {
     /// Writes the token to the next participant, and then waits for it to come round again.
     fn pass_on(&mut self, participant: usize) -> Result<()> {
         self.working_sets[participant].touch();
@@ -122,8 +87,40 @@ impl UringSocket {
         let entry = self.uring.completion().next()?;
         Some((entry.user_data() as usize, entry.result()))
     }
+
+    /// All but the drivers wait for a token.
+    fn of(ring: Streams) -> Result<Self> {
+        let (mut links, others) = ring.links()?;
+        let chains = links.len();
+        links.extend(others);
+        let mut builder = IoUring::builder();
+        builder.setup_single_issuer().setup_defer_taskrun();
+        let uring = builder.build(ENTRIES).map_err(|error| {
+            Unavailable::because(format!("io_uring with SINGLE_ISSUER and DEFER_TASKRUN was refused: {error}"))
+        })?;
+        let working_sets = links.iter().map(|_| ring.working_set()).collect();
+        let buffer_bytes = ring.buffer().len();
+        let buffers = vec![0; links.len() * buffer_bytes].leak().as_mut_ptr();
+        let mut all = Self { uring, links, chains, working_sets, buffers, buffer_bytes };
+        (chains..all.links.len()).try_for_each(|participant| all.push(&[all.read(participant)]))?;
+        all.uring.submit()?;
+        Ok(all)
+    }
+
+    /// Who reads the end of its stream leaves.
+    fn leave(mut self) -> Result<()> {
+        for link in &self.links {
+            link.to.shutdown(Shutdown::Write)?;
+        }
+        for _ in self.chains..self.links.len() {
+            self.uring.submit_and_wait(1)?;
+            let (participant, bytes) = self.completed().context("a read that ended")?;
+            ensure!(bytes == 0, "participant {participant} read {bytes} at the end");
+        }
+        Ok(())
+    }
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<UringSocket>(harness::name!())
+    harness::repeat(harness::name!(), uring_socket)
 }

@@ -1,60 +1,47 @@
 //! One operation: one `sched_yield` by one of several threads that do nothing else.
 
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 
 use anyhow::Result;
-use harness::{Laps, Placement, Repeat};
+use harness::{Clock, Placement};
 use switch_cost::Crowd;
 
-struct YieldThread {
-    starts: Vec<Sender<()>>,
-    ends: Receiver<u64>,
-    crowd: Crowd,
-    yields: u64,
-}
-
-impl Repeat for YieldThread {
-    type Parameters = Crowd;
-
-    fn set_up(parameters: &Crowd, placement: Placement) -> Result<Self> {
-        let crowd = *parameters;
-        let (end, ends) = channel();
-        let starts = (0..crowd.members).map(|index| {
-            let (start, started) = channel();
-            let end = end.clone();
-            thread::Builder::new().spawn(move || {
-                placement.pin_participant(index as usize).expect("the placement was applied before");
-                for () in started {
-                    (0..crowd.each).for_each(|_| thread::yield_now());
-                    end.send(crowd.each).expect("the driver waits");
+fn yield_thread(crowd: Crowd, placement: Placement, clock: Clock) -> Result<u64> {
+    let (end, ends) = channel();
+    let start_member = |index: u64| {
+        let (start, started) = channel();
+        let end = end.clone();
+        thread::Builder::new().spawn(move || {
+            placement.pin_participant(index as usize).expect("the placement was applied before");
+            for () in started {
+                let mut yielded = 0;
+                for _ in 0..crowd.each {
+                    thread::yield_now();
+                    yielded += 1;
                 }
-            })?;
-            Ok(start)
-        });
-        Ok(Self { starts: starts.collect::<Result<_>>()?, ends, crowd, yields: 0 })
-    }
-
-    fn operations_per_lap(&self) -> u64 {
-        self.crowd.members * self.crowd.each
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
+                end.send(yielded).expect("the driver waits");
+            }
+        })?;
+        Ok(start)
+    };
+    let starts: Vec<_> = (0..crowd.members).map(start_member).collect::<Result<_>>()?;
+    // The members alone have it now, so that the driver hears of it when all of them have left.
+    drop(end);
+    let mut yielded = 0;
+    clock.time(crowd.members * crowd.each, |laps| {
         for () in laps {
-            self.starts.iter().try_for_each(|start| start.send(()))?;
-            for _ in &self.starts {
-                self.yields += self.ends.recv()?;
+            starts.iter().try_for_each(|start| start.send(()))?;
+            for _ in &starts {
+                yielded += ends.recv()?;
             }
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<u64> {
-        Ok(self.yields)
-    }
+    })?;
+    Ok(yielded)
 }
 
 fn main() -> ExitCode {
-    harness::repeat::<YieldThread>(harness::name!())
+    harness::repeat(harness::name!(), yield_thread)
 }

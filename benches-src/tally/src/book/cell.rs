@@ -50,6 +50,9 @@ pub const ONE_ARENA: &str = "one-arena";
 /// The condition of an A/A pair's second arm.
 pub const TWIN: &str = "twin";
 
+/// The condition of a cell whose program is the one that another has taken the place of, where both are measured side by side.
+pub const BEFORE: &str = "before";
+
 impl Cell {
     /// The command line that runs it, without the program's own name.
     pub fn arguments(&self) -> Vec<String> {
@@ -69,6 +72,16 @@ impl Cell {
     /// Whether this is the second arm of an A/A pair.
     pub fn is_twin(&self) -> bool {
         self.condition.as_deref() == Some(TWIN)
+    }
+
+    /// The same cell with the program as it was before it was rewritten.
+    pub fn before(&self) -> Self {
+        Self { condition: Some(BEFORE.to_owned()), ..self.clone() }
+    }
+
+    /// Whether its program is the one that another has taken the place of.
+    pub fn is_before(&self) -> bool {
+        self.condition.as_deref() == Some(BEFORE)
     }
 
     /// The same cell with nothing changed around the program.

@@ -19,11 +19,14 @@ pub struct Excerpt {
 /// What is called is shown too, as long as there are no more lines in all: an excerpt is looked at, a file is read.
 const ROOM_LINES: usize = 30;
 
-/// Methods that the harness calls inside its clock, each with its trait.
-const CLOCKED: [[&str; 2]; 3] = [["Once", "measure"], ["Units", "add"], ["Crowd", "add"]];
+/// What is handed code that adds units, between which a program's ledgers are read.
+const CLIMBS: [&str; 2] = ["add_units", "add_futures"];
 
-/// Methods that serve what another process times.
-const SERVING: [[&str; 2]; 2] = [["Serve", "serve"], ["ServeSockets", "serve"]];
+/// Entries whose function serves what another process times.
+const SERVING: [&str; 2] = ["main", "main_of_nothing"];
+
+/// The entry whose function is its own measurement.
+const ONCE: &str = "once";
 
 impl Excerpt {
     /// Cuts it out of a program's code.
@@ -33,7 +36,7 @@ impl Excerpt {
         let mut timed = timed(&outline);
         ensure!(
             !timed.is_empty(),
-            "nothing of this file is timed: it has no loop over laps, no method that the harness times, and no server"
+            "nothing of this file is timed: it has no loop over laps, adds no units, is no measurement of its own, and no server"
         );
         let mut others = participants(&outline, &timed);
         add_called(&outline, &mut timed, &others);
@@ -42,24 +45,21 @@ impl Excerpt {
     }
 }
 
-/// Rules, of which the first counts that finds something: the loops over laps; the method that the harness times; what laps are handed on to;
-/// what a server starts to answer, or else what it calls, or all of it; and of a program that is another one with other settings, its `main`.
+/// Rules, of which the first counts that finds something: the loops over laps; what adds units; what laps are handed on to; what a server starts
+/// to answer, or else what it calls, or all of it; the function of what is its own measurement; and of a program that is another one with
+/// other settings, its `main`.
 fn timed(outline: &Outline) -> Vec<Lines> {
-    let methods = |known: &[[&str; 2]]| -> Vec<Lines> {
-        let all = outline.functions.iter();
-        let of_traits = all.filter(|own| known.contains(&[own.of_trait.as_deref().unwrap_or_default(), &own.name]));
-        of_traits.map(|own| own.lines.clone()).collect()
-    };
-    let serving = methods(&SERVING);
+    let serving = outline.handed_by_main_to(&SERVING);
     let begun =
         outline.starts().filter(|start| touches(&start.lines, &serving)).flat_map(|start| outline.started(start));
     let rules = [
         outline.loops.clone(),
-        methods(&CLOCKED),
+        outline.statements_that_call(&CLIMBS),
         outline.handed_on.clone(),
         begun.collect(),
         serving.iter().flat_map(|lines| outline.called_in(lines)).collect(),
         serving,
+        outline.handed_by_main_to(&[ONCE]),
         outline.main_of_another.iter().cloned().collect(),
     ];
     distinct(rules.into_iter().find(|found| !found.is_empty()).unwrap_or_default())

@@ -11,6 +11,7 @@ use super::expression::{Expression, Selector};
 use super::grid::{CellGroup, Cells};
 use super::measure;
 use super::programs::Programs;
+use super::renamed::{self, Renamed};
 
 /// The cells that answer one question together: a file of a chapter's `experiments/`, whose name is the experiment's.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -77,6 +78,9 @@ pub struct Experiment {
     /// What quantities are made of, where the experiment takes some apart. Its figure of the shape `stack` shows them.
     #[serde(default)]
     pub parts: Vec<Parts>,
+    /// Cells that are called otherwise than when older records were measured: `[{ was = "cost-tls[what=record]", is = "cost-tls-record" }]`.
+    #[serde(default)]
+    pub renamed: Vec<Renamed>,
 }
 
 /// A quantity taken apart. What the parts leave over is shown as unexplained.
@@ -162,6 +166,7 @@ impl Experiment {
     }
 
     pub(super) fn check_what_it_measures(&self) -> Result<()> {
+        renamed::check(&self.renamed, &self.full_cells()?)?;
         if self.is_timed() {
             ensure!(
                 self.headline.is_some(),

@@ -18,6 +18,7 @@ pub mod programs;
 pub mod published;
 pub mod quantities;
 pub mod reading;
+pub mod renamed;
 pub mod sentences;
 pub mod unit;
 pub mod verdict;

@@ -7,6 +7,7 @@ use anyhow::{Context, Error, Result, anyhow};
 use serde::de::DeserializeOwned;
 
 use crate::book::measure::nearest;
+use crate::name;
 use crate::project::Project;
 
 /// The most signs that a line of a plan has, so that a reader without wrapping sees all of it and a diff shows what changed.
@@ -31,8 +32,9 @@ pub fn in_folder(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     }
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
+        let entry = entry?;
+        let path = entry.path();
+        if name::is_ones_own(&entry.file_name()) && path.extension().is_some_and(|extension| extension == "toml") {
             files.push((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path));
         }
     }

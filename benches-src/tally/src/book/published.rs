@@ -129,7 +129,8 @@ impl Published {
     pub fn load(project: &Project) -> Result<Self> {
         let folder = project.published();
         let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        let own = entries.flatten().filter(|entry| name::is_ones_own(&entry.file_name()));
+        let mut paths: Vec<_> = own.map(|entry| entry.path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
         paths.sort();
         let read = |path: &std::path::PathBuf| -> Result<Publication> {

@@ -19,7 +19,7 @@ use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Project;
-use crate::record::machine::State;
+use crate::record::machine::{State, day_of};
 use crate::say;
 
 /// How far sessions of one machine differ
@@ -123,9 +123,9 @@ fn page(known: &Known) -> String {
         "From {} sessions of data/machines and its history, the last of {}: pairs of sessions of one machine that ran the same listings; {}. \
          Derived on {}.",
         known.sessions,
-        day(&known.until),
+        day_of(&known.until),
         of_machines(known),
-        day(&known.derived)
+        day_of(&known.derived)
     );
     let (of_all, of_chapters): (Vec<&Factor>, Vec<&Factor>) = known.kinds.iter().partition(|own| own.within.is_none());
     let verdicts = html(&verdicts_in_words(known));
@@ -203,8 +203,4 @@ fn text(known: &Known) -> String {
         );
     }
     out
-}
-
-fn day(time: &str) -> &str {
-    time.split('T').next().unwrap_or(time)
 }

@@ -1,11 +1,13 @@
 //! `tally check`: plans, listings, pages and records agree.
 
 mod bundles;
+mod described;
 mod pages;
 mod plans;
 mod records;
 mod side_by_side;
 
+use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{Context, Result, bail};
@@ -17,15 +19,18 @@ use crate::book::published::Figure;
 use crate::cmd::check::records::Records;
 use crate::cmd::check::side_by_side::side_by_side;
 use crate::cmd::claim::Claim;
+use crate::cmd::succeed;
 use crate::print::calculator::Calculator;
 use crate::print::formats;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
-use crate::record::sources;
 
 /// Whether plans, listings, pages and records agree
 #[derive(Args)]
 pub struct Check {
+    /// Hold plans against what the built programs in this folder say of themselves as well
+    #[arg(long, value_name = "FOLDER")]
+    programs: Option<PathBuf>,
     /// Open every bundle of raw samples too, and see whether its digest is what it comes to
     #[arg(long)]
     bundles: bool,
@@ -42,6 +47,9 @@ impl Check {
             Ok((wrong, records.join().expect("looking at records does not panic")))
         })?;
         wrong.extend(of_records);
+        if let Some(programs) = &self.programs {
+            wrong.extend(described::check(view, programs)?);
+        }
         if self.bundles {
             wrong.extend(bundles::check(view)?);
         }
@@ -55,10 +63,8 @@ impl Check {
 
 fn all_but_records(view: &View) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
-    let beside = sources::words_beside(&view.project);
     for plan in &view.plans.0 {
         wrong.extend(plans::listings(view, plan)?);
-        wrong.extend(plans::parameters(view, plan, &beside)?);
         wrong.extend(plans::labels(view, plan)?);
     }
     wrong.extend(plans::names(view));
@@ -72,6 +78,7 @@ fn all_but_records(view: &View) -> Result<Vec<String>> {
     wrong.extend(claims(view));
     wrong.extend(published(view));
     wrong.extend(calculator(view)?);
+    wrong.extend(succeed::check(&view.project, &view.plans)?);
     Ok(wrong)
 }
 

@@ -15,6 +15,7 @@ use crate::record::sources::Freshness;
 use crate::record::{self, Header};
 
 mod machines;
+mod steadiness;
 
 /// What there is, and in which state
 #[derive(Args)]

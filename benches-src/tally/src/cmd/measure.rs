@@ -4,7 +4,7 @@ use std::env;
 use std::fs::{File, TryLockError};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -18,7 +18,7 @@ use crate::measure::counted;
 use crate::measure::git::revision;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs::{self, LinkOrders};
-use crate::measure::session::{PROGRAMS_PATH, Session, time_left};
+use crate::measure::session::{PROGRAMS_PATH, Session};
 use crate::print::render::Form;
 use crate::project::Project;
 use crate::record::machine::{Facts, State};
@@ -232,6 +232,7 @@ impl Measure {
             cells: self.effort.cells(experiment)?,
             built: Some(programs::built(&build.programs, &sources)?),
             sources,
+            succeeds: None,
             revision: build.revision.clone(),
             machine: build.machine.allow_listed(),
             // What this process and its programs have done since is no sign that the machine is busy with anything else.
@@ -255,6 +256,7 @@ impl Measure {
             project,
             programs: build.programs.clone(),
             link_orders: relinks.then(|| LinkOrders::of(project, &build.programs, experiment)).transpose()?,
+            before: None,
             tally: own_executable(),
             experiment,
             plan,
@@ -295,6 +297,11 @@ fn bar(experiment: &Experiment) -> ProgressBar {
     ProgressBar::new(1).with_prefix(experiment.name.clone()).with_style(style.expect("a literal that is well formed"))
 }
 
+/// Guesses how long is left from how long it took so far.
+fn time_left(started: Instant, done: usize, of: usize) -> Option<Duration> {
+    (done > 0).then(|| started.elapsed().mul_f64((of.saturating_sub(done)) as f64 / done as f64))
+}
+
 fn ending(record: &Record, started: Instant) -> String {
     let end = record.end.as_ref().expect("a complete record");
     let rounds = record.complete_rounds().len();
@@ -327,7 +334,7 @@ fn lacked_what_is_there_now(record: &Record) -> bool {
 }
 
 /// One measurement at a time: on a machine, whatever checkout it is of, and in a checkout, whatever machine or container it is shared with.
-fn one_at_a_time(project: &Project) -> Result<[Option<File>; 2]> {
+pub fn one_at_a_time(project: &Project) -> Result<[Option<File>; 2]> {
     // The root folder is on every machine, stays where it is, can be opened by everybody, and needs no room on any disk. Tests measure
     // nothing real, and have locks of their own.
     let machine = env::var_os("TALLY_TEST_LOCK").map_or(PathBuf::from("/"), PathBuf::from);

@@ -23,6 +23,7 @@ pub mod schema;
 pub mod score;
 pub mod spin;
 pub mod stream;
+pub mod succeed;
 pub mod table;
 pub mod takeaway;
 pub mod unpack;

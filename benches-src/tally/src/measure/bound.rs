@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, id};
 
 use anyhow::{Context, Result, ensure};
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
 
 /// The verb by which tally becomes another program.
 const BECOME: &str = "become";
@@ -29,9 +29,22 @@ pub fn own_executable() -> PathBuf {
     format!("/proc/{}/exe", id()).into()
 }
 
+/// valgrind puts its own descriptors above all others that there may be, and where that are a thousand million, as in some containers, the kernel
+/// has no room for the table of them. Who needs more than this raises the limit.
+const MANY_DESCRIPTORS: u64 = 1 << 20;
+
+fn keep_descriptors_few() -> Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|soft| soft > MANY_DESCRIPTORS) {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(MANY_DESCRIPTORS), ..limit })?;
+    }
+    Ok(())
+}
+
 /// Becomes a program that ends when this process ends, which is the parent now.
 pub fn become_bound(parent: u32, program: &OsStr, arguments: &[std::ffi::OsString]) -> Result<Infallible> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
+    keep_descriptors_few()?;
     // Where the parent ended before the signal was asked for, it will never come.
     ensure!(getppid() == Pid::from_raw(parent.cast_signed()), "the process that was to be waited for has ended");
     Err(Command::new(program).args(arguments).exec()).with_context(|| format!("cannot start {}", program.display()))

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+use crate::record::processors::same_core;
 use crate::statistics::median;
 
 /// The CPUs that this process may use, in order.
@@ -30,12 +31,13 @@ pub fn stay_on(cpu: usize) -> io::Result<()> {
 const BATCHES: u32 = 10;
 const ROUND_TRIPS: u32 = 500;
 
-/// [`line_ns`] between the first two CPUs that this process may use; nothing where there is one.
-pub fn of_first_two() -> io::Result<Option<u64>> {
-    match allowed_cpus()?[..] {
-        [one, other, ..] => line_ns(one, other).map(Some),
-        _ => Ok(None),
-    }
+/// [`line_ns`] between the two CPUs of the placement `two-cpus`, which are those of different cores that come first; nothing where there is one CPU.
+pub fn of_two_cpus() -> io::Result<Option<u64>> {
+    let allowed = allowed_cpus()?;
+    let [one, rest @ ..] = &allowed[..] else { return Ok(None) };
+    let siblings = same_core(*one);
+    let other = rest.iter().find(|cpu| !siblings.contains(cpu)).or(rest.first());
+    other.map(|other| line_ns(*one, *other)).transpose()
 }
 
 /// From here on, two CPUs are too far apart to share a cache. What others have published of one way of a line (github.com/nviennot/core-to-core-latency)

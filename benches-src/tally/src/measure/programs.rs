@@ -10,9 +10,10 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
 use tar::Archive;
 use tempfile::TempDir;
 
@@ -59,20 +60,44 @@ pub fn build_to_measure(project: &Project) -> Result<PathBuf> {
 
 /// Builds all programs as they are; where they lie.
 fn build(project: &Project) -> Result<PathBuf> {
-    let status = cargo(project)?.arg("--bins").status().context(NO_CARGO)?;
+    let mut cargo = cargo(project)?;
+    cargo.args(["--bins", "--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
+    let output = cargo.output().context(NO_CARGO)?;
     ensure!(
-        status.success(),
+        output.status.success(),
         "the programs cannot be built; see cargo's message above{}",
         full_disk(&project.target())
     );
     let programs = project.programs();
-    if !programs.is_dir() {
-        bail!(
-            "cargo built the programs somewhere else than {}; does its configuration set a target?",
-            programs.display()
-        );
+    let built = executables(&output.stdout);
+    ensure!(
+        programs.is_dir() || !built.is_empty(),
+        "cargo built no programs, or somewhere else than {}",
+        programs.display()
+    );
+    // Where a user's configuration sets a target, cargo builds elsewhere, and what lies here may be of any age.
+    for program in built.iter().filter(|program| program.parent() != Some(&programs)) {
+        let beside = programs.join(program.file_name().context("cargo has built a program without a name")?);
+        let copy = || -> std::io::Result<()> {
+            fs::create_dir_all(&programs)?;
+            if beside.exists() {
+                fs::remove_file(&beside)?;
+            }
+            fs::copy(program, &beside).map(drop)
+        };
+        copy().with_context(|| format!("cannot copy {} to {}", program.display(), beside.display()))?;
     }
     Ok(programs)
+}
+
+/// The programs that cargo's messages say it has built, or found as they are to be.
+fn executables(messages: &[u8]) -> Vec<PathBuf> {
+    #[derive(Deserialize)]
+    struct Message {
+        executable: Option<PathBuf>,
+    }
+    let lines = messages.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| serde_json::from_slice::<Message>(line).ok()?.executable).collect()
 }
 
 /// What is said of a disk without room: a linker that writes into mapped memory is ended by a signal there, without a word.
@@ -110,7 +135,26 @@ fn cargo(project: &Project) -> Result<Command> {
             cargo.env_remove(name);
         }
     }
+    // What configuration files of the user say of flags and profiles is overruled, since no hash of the sources knows of it.
+    let flags: Vec<String> = env::var("RUSTFLAGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    for (key, value) in profile(project)? {
+        cargo.arg("--config").arg(format!("profile.release.{key}={value}"));
+    }
     Ok(cargo)
+}
+
+/// What the workspace says of how programs are compiled, and what cargo says where that is silent.
+fn profile(project: &Project) -> Result<toml::Table> {
+    const USUAL: &str = "opt-level = 3\ndebug-assertions = false\noverflow-checks = false\nlto = false\npanic = \"unwind\"\n\
+                         incremental = false\ncodegen-units = 16\n";
+    let mut profile: toml::Table = toml::from_str(USUAL)?;
+    let path = project.benches().join("Cargo.toml");
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let workspace: toml::Table = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+    let own = workspace.get("profile").and_then(|all| all.get("release")).and_then(toml::Value::as_table);
+    profile.extend(own.cloned().unwrap_or_default());
+    Ok(profile)
 }
 
 /// Whether a variable of the environment must not reach cargo.

@@ -1,6 +1,8 @@
 //! Runs an experiment: rounds of fresh processes, one per cell, in shuffled order. While a process runs, this one only
 //! waits for it; progress is drawn between processes.
 
+mod side_by_side;
+
 use std::fs;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -37,6 +39,8 @@ pub struct Session<'a> {
     pub programs: PathBuf,
     /// The same in other orders, where each round has one of its own.
     pub link_orders: Option<LinkOrders<'a>>,
+    /// Where the programs lie that these have taken the place of, where both are measured side by side.
+    pub before: Option<PathBuf>,
     /// Tally's own executable, which becomes each program, and the neighbours.
     pub tally: PathBuf,
     pub experiment: &'a Experiment,
@@ -204,7 +208,7 @@ impl Session<'_> {
         let cell = &header.cells[index];
         let link_order = self.link_orders.as_ref().map(|_| link_order(round, cell.is_twin()));
         let program = self.program(cell, link_order);
-        let core_to_core_ns = core_to_core::of_first_two().context("how far apart two CPUs are cannot be found out")?;
+        let core_to_core_ns = core_to_core::of_two_cpus().context("how far apart two CPUs are cannot be found out")?;
         let started = Instant::now();
         let observe = || match self.experiment.count {
             None => self.time(&program, cell, &self.flags(header.effort, round), environment_bytes),
@@ -233,10 +237,11 @@ impl Session<'_> {
     }
 
     /// Where a cell's program lies, as it is usually linked or in another order.
-    fn program(&self, cell: &Cell, link_order: Option<u32>) -> PathBuf {
-        match self.link_orders.as_ref().zip(link_order) {
-            Some((orders, order)) => orders.program(&cell.program, order),
-            None => self.programs.join(&cell.program),
+    pub(super) fn program(&self, cell: &Cell, link_order: Option<u32>) -> PathBuf {
+        match (&self.before, self.link_orders.as_ref().zip(link_order)) {
+            (Some(before), _) if cell.is_before() => before.join(&cell.program),
+            (_, Some((orders, order))) => orders.program(&cell.program, order),
+            (_, None) => self.programs.join(&cell.program),
         }
     }
 
@@ -382,11 +387,6 @@ fn order(seed: u64, round: u32, cells: usize) -> Vec<(usize, usize)> {
 /// the noise floor.
 fn link_order(round: u32, is_twin: bool) -> u32 {
     1 + round + u32::from(is_twin)
-}
-
-/// Guesses how long is left from how long it took so far.
-pub fn time_left(started: Instant, done: usize, of: usize) -> Option<Duration> {
-    (done > 0).then(|| started.elapsed().mul_f64((of.saturating_sub(done)) as f64 / done as f64))
 }
 
 #[cfg(test)]

@@ -23,10 +23,10 @@ impl Session<'_> {
             Ok(tool) => tool,
             Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
         };
-        let program = self.programs.join(&cell.program);
+        let program = self.program(cell, None);
         let mut runs = Vec::new();
         for laps in self.experiment.laps_of(count) {
-            let (ended, summary) = self.trace(count, &tool, cell, laps, environment_bytes)?;
+            let (ended, summary) = self.trace((count, &tool), &program, cell, laps, environment_bytes)?;
             if let Some(reason) = counted::refused(count, &ended.errors) {
                 return Ok(Ok(self.unavailable(cell, reason)));
             }
@@ -58,8 +58,8 @@ impl Session<'_> {
     /// Runs a program for so many laps under a tool that counts; how it ended, and the tool's summary.
     fn trace(
         &self,
-        count: Count,
-        tool: &Path,
+        (count, tool): (Count, &Path),
+        program: &Path,
         cell: &Cell,
         laps: u64,
         environment_bytes: usize,
@@ -68,7 +68,7 @@ impl Session<'_> {
         let mut command = bound(&self.tally, tool);
         command
             .args(counted::arguments(count, summary.path()))
-            .arg(self.programs.join(&cell.program))
+            .arg(program)
             .args(cell.arguments())
             .args(["--iters", &laps.to_string(), "--warmups", "0", "--json"])
             // A group of its own, since to kill the tool is not to kill what it looks at.

@@ -6,6 +6,7 @@ mod pencil;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use regex::{Captures, Regex};
@@ -255,6 +256,25 @@ fn one_at_a_time(project: &Project) -> Result<File> {
     Ok(file)
 }
 
+/// Where it is noted why packages could not be fetched.
+fn refusal(project: &Project) -> PathBuf {
+    project.drawn().join("packages.refused")
+}
+
+/// Who rebuilds at every change must not wait for the registry each time: after it could not be reached it is left alone for a while.
+const ASK_AGAIN: Duration = Duration::from_secs(600);
+
+fn refused_before(project: &Project) -> Result<()> {
+    let path = refusal(project);
+    let age = fs::metadata(&path).and_then(|file| file.modified()).ok().and_then(|time| time.elapsed().ok());
+    match (age, fs::read_to_string(&path)) {
+        (Some(age), Ok(reason)) if age < ASK_AGAIN => {
+            bail!("{reason} (so it was {} seconds ago; remove {} to try again at once)", age.as_secs(), path.display())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Makes sure that the locked npm packages are there.
 pub fn fetch_packages(project: &Project) -> Result<()> {
     if are_fetched(project)? {
@@ -268,15 +288,21 @@ pub fn fetch_packages(project: &Project) -> Result<()> {
     // What npm leaves half done must not look as if it were whole.
     let _ = fs::remove_file(stamp(project));
     find_node()?;
-    say!("tally: fetching the packages that draw charts");
+    refused_before(project)?;
+    say!("tally: fetching the packages that draw charts, for at most a minute or two");
     let output = Command::new("npm")
-        .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+        .args(["ci", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1", "--fetch-timeout=30000"])
+        .args(["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=2000"])
         .current_dir(project.charts())
         .output()
         .context("npm was not found; it comes with Node.js")?;
     if !output.status.success() {
-        bail!("npm ci failed in book/charts: {}. {CURE}", String::from_utf8_lossy(&output.stderr).trim());
+        let reason =
+            format!("npm ci failed in book/charts: {}. {CURE}", String::from_utf8_lossy(&output.stderr).trim());
+        let _ = fs::write(refusal(project), &reason);
+        bail!(reason);
     }
+    let _ = fs::remove_file(refusal(project));
     fs::write(stamp(project), wanted(project)?)?;
     Ok(())
 }

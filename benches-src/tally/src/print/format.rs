@@ -214,6 +214,12 @@ pub fn percent(part: f64) -> String {
     format!("{} %", number(part * 100.0))
 }
 
+/// Words as a sentence begins with them.
+pub fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

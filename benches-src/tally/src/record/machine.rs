@@ -184,8 +184,13 @@ impl State {
 
     /// The day, in UTC.
     pub fn day(&self) -> &str {
-        self.time.split('T').next().unwrap_or_default()
+        day_of(&self.time)
     }
+}
+
+/// The day of a time that is written as `2026-11-25T12:00:00Z`.
+pub fn day_of(time: &str) -> &str {
+    time.split('T').next().unwrap_or_default()
 }
 
 fn now() -> String {

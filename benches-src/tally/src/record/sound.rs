@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A process, given what is asked of its observation: [`observation()`] or [`seen`].
-    pub fn run<T>(&mut self, run: &RunOf<T>, observed: impl FnOnce(&T, &Cell, &str) -> Result<()>) -> Result<()> {
+    pub fn run<T>(&mut self, run: &RunOf<T>, observed: impl FnOnce(&T, &Cell) -> Result<()>) -> Result<()> {
         let cell = self.header.cells.get(run.cell).context("a run of a cell that the header lacks")?;
         ensure!(run.round < MOST_ROUNDS, "round {}", run.round);
         ensure!(self.seen.insert((run.round, run.cell)), "a second run of {cell} in round {}", run.round);
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
             self.one_boot(resumed)?;
         }
         match (&run.observation, &run.failure) {
-            (Some(seen), None) => observed(seen, cell, &self.header.chapter),
+            (Some(seen), None) => observed(seen, cell),
             (None, Some(failed)) => failure(failed),
             _ => bail!("a run is either an observation or a failure"),
         }
@@ -130,7 +130,7 @@ pub fn observation(seen: &Observation, cell: &Cell, chapter: &str) -> Result<()>
 }
 
 /// Whether an observation of this cell can have come to it.
-pub fn seen(seen: &Seen, cell: &Cell, _chapter: &str) -> Result<()> {
+pub fn seen(seen: &Seen, cell: &Cell) -> Result<()> {
     ensure!(has_parameters(&seen.parameters, cell), "other parameters than those of {cell}");
     seen.timed.iter().try_for_each(timed)?;
     seen.idle_window.iter().chain(&seen.whole_run).try_for_each(counted)?;

@@ -2,7 +2,7 @@
 //!
 //! *stale*: the listing, its experiment's file or what its code names of its crate differs. *older*: what stands beneath it differs.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,10 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::book::experiment::Experiment;
+use crate::book::renamed::Renamed;
+use crate::name;
 use crate::project::Project;
+use crate::record::successions::Succession;
 use crate::record::sum::sha256;
 
 /// Hashes of everything that decides what a program does.
@@ -30,6 +33,14 @@ pub struct Current {
     pub sources: Sources,
     /// Modules of the crate that the listings do not use. A record may still have their hashes, from when each had those of all.
     unused: BTreeSet<String>,
+    /// The experiment's name.
+    experiment: String,
+    /// `chapter/program` of every program.
+    programs: Vec<String>,
+    /// What cells of older records are called now.
+    pub renamed: Vec<Renamed>,
+    /// When programs were rewritten.
+    successions: Vec<Succession>,
 }
 
 /// How a record relates to the files that lie here now.
@@ -94,7 +105,10 @@ impl Current {
         }
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
-        Ok(Self { sources: Sources { own, beneath }, unused })
+        let programs = experiment.programs().into_iter().map(|program| format!("{chapter}/{program}")).collect();
+        let (experiment, renamed) = (experiment.name.clone(), experiment.renamed.clone());
+        let successions = Succession::load_all(project)?;
+        Ok(Self { sources: Sources { own, beneath }, unused, experiment, programs, renamed, successions })
     }
 }
 
@@ -103,10 +117,15 @@ impl Sources {
     pub fn freshness(&self, current: &Current) -> Freshness {
         let mut stale = differences(&self.own, &current.sources.own);
         stale.retain(|name| !current.unused.contains(name));
-        if !stale.is_empty() {
-            return Freshness::Stale(stale);
-        }
-        match differences(&self.beneath, &current.sources.beneath) {
+        let covers = |own: &&Succession| {
+            own.covers(&current.experiment, &current.programs, &stale, [&self.own, &current.sources.own])
+        };
+        let succession = (!stale.is_empty()).then(|| current.successions.iter().find(covers));
+        let rewritten = match succession {
+            Some(None) => return Freshness::Stale(stale),
+            covered => covered.flatten().map(Succession::words),
+        };
+        match [Vec::from_iter(rewritten), differences(&self.beneath, &current.sources.beneath)].concat() {
             older if older.is_empty() => Freshness::Fresh,
             older => Freshness::Older(older),
         }
@@ -195,24 +214,6 @@ fn modules(
     Ok((used, unused))
 }
 
-/// All words in the code of a program and of what it uses of its chapter, where its parameters are named.
-pub fn words(project: &Project, chapter: &str, program: &str) -> Result<HashSet<String>> {
-    let (used, _) = modules(&project.benches(), chapter, [Project::listing(chapter, program)].into_iter())?;
-    Ok(words_in(used.values().map(String::as_str)))
-}
-
-/// All words in the code of the crates that every program uses.
-pub fn words_beside(project: &Project) -> HashSet<String> {
-    let folders = ["runtime", "harness"].iter().map(|folder| project.benches().join(folder).join("src"));
-    let files = folders.flat_map(|folder| WalkDir::new(folder).into_iter().flatten());
-    let code: Vec<String> = files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
-    words_in(code.iter().map(String::as_str))
-}
-
-fn words_in<'a>(code: impl Iterator<Item = &'a str>) -> HashSet<String> {
-    code.flat_map(|code| names(code.lines())).filter_map(|word| word.into_string().ok()).collect()
-}
-
 /// The programs that a program contains as modules, by their own names or by a path.
 fn contained_programs(benches: &Path, program: &str, code: &str) -> Vec<String> {
     let Some(folder) = Path::new(program).parent().filter(|folder| folder.ends_with("bin")) else { return Vec::new() };
@@ -243,7 +244,8 @@ fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<OsString> {
 
 /// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
 pub fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
-    let is_shared = |entry: &DirEntry| entry.depth() != 1 || entry.file_name() != "bin";
+    let is_shared =
+        |entry: &DirEntry| (entry.depth() != 1 || entry.file_name() != "bin") && name::is_ones_own(entry.file_name());
     let src = benches.join(chapter).join("src");
     let entries = WalkDir::new(src).sort_by_file_name().into_iter().filter_entry(is_shared).flatten();
     let paths =
@@ -268,6 +270,7 @@ fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, S
 fn hash_folder(folder: &Path) -> Result<String> {
     let mut entries: Vec<_> =
         fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?.collect::<Result<_, _>>()?;
+    entries.retain(|entry| name::is_ones_own(&entry.file_name()));
     entries.sort_by_key(std::fs::DirEntry::file_name);
     let mut all = String::new();
     for entry in entries {

@@ -11,6 +11,7 @@ use super::sessions::earlier;
 use super::sources::{Current, Freshness};
 use super::sum::sha256;
 use super::whole::Record;
+use crate::book::renamed::{self, Renamed};
 use crate::project::{Machine, Project};
 
 pub enum Store {
@@ -18,11 +19,12 @@ pub enum Store {
     Exported(Contributed),
 }
 
-/// A record that there is, of which the header was read.
+/// A record that there is, of which the header was read. Its cells are called as they are today.
 pub struct Found<'a> {
     /// What was measured, and where.
     pub header: Header,
     place: Place<'a>,
+    renamed: Vec<Renamed>,
 }
 
 enum Place<'a> {
@@ -46,7 +48,7 @@ impl Store {
             Self::Local(project) => {
                 let path = project.local_record(chapter, experiment);
                 let header = Record::load_header(&path)?;
-                Ok(header.map(|header| Found { header, place: Place::File(path) }))
+                Ok(header.map(|header| Found::of(header, Place::File(path), current)))
             }
             Self::Exported(own) => {
                 if let Some(unreadable) = self.unreadable() {
@@ -57,10 +59,10 @@ impl Store {
                     (is_shown, header.effort, header.before.time.clone())
                 };
                 let best = own.records_of(chapter, experiment).max_by_key(|(.., header)| rank(header));
-                Ok(best.map(|(session, index, header)| Found {
-                    header: header.clone(),
-                    place: Place::Session(own, session, index),
-                }))
+                let found = |(session, index, header): (_, _, &Header)| {
+                    Found::of(header.clone(), Place::Session(own, session, index), current)
+                };
+                Ok(best.map(found))
             }
         }
     }
@@ -90,12 +92,29 @@ impl Store {
     }
 }
 
-impl Found<'_> {
+/// Calls the cells as they are called today.
+fn call(header: &mut Header, renamed: &[Renamed]) {
+    header.cells.iter_mut().for_each(|cell| *cell = renamed::now(renamed, cell));
+}
+
+impl<'a> Found<'a> {
+    fn of(mut header: Header, place: Place<'a>, current: &Current) -> Self {
+        let renamed = current.renamed.clone();
+        call(&mut header, &renamed);
+        Self { header, place, renamed }
+    }
+
     pub fn load(&self) -> Result<Option<Record>> {
-        match &self.place {
-            Place::File(path) => Record::load(path),
-            Place::Session(_, session, index) => Ok(Some(session.record(*index)?)),
-        }
+        let record = match &self.place {
+            Place::File(path) => Record::load(path)?,
+            Place::Session(_, session, index) => Some(session.record(*index)?),
+        };
+        Ok(record.map(|record| self.called(record)))
+    }
+
+    fn called(&self, mut record: Record) -> Record {
+        call(&mut record.header, &self.renamed);
+        record
     }
 
     /// Whether it is this record of this session.
@@ -105,8 +124,8 @@ impl Found<'_> {
 
     /// The other sessions of the same, each once.
     pub fn others(&self) -> Result<Vec<Record>> {
-        match &self.place {
-            Place::File(path) => earlier(path, &self.header),
+        let others: Vec<Record> = match &self.place {
+            Place::File(path) => earlier(path, &self.header)?,
             Place::Session(own, ..) => {
                 let mut others: Vec<(&Session, usize, &Header)> = Vec::new();
                 for one in own.records().filter(|(.., header)| header.is_another_session_of(&self.header)) {
@@ -114,9 +133,10 @@ impl Found<'_> {
                         others.push(one);
                     }
                 }
-                others.into_iter().map(|(session, index, _)| session.record(index)).collect()
+                others.into_iter().map(|(session, index, _)| session.record(index)).collect::<Result<_>>()?
             }
-        }
+        };
+        Ok(others.into_iter().map(|record| self.called(record)).collect())
     }
 
     /// Its lines, with all raw samples.

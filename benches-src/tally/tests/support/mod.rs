@@ -203,11 +203,7 @@ impl Fake {
             ("benches-src/observation/Cargo.toml", ""),
             ("benches-src/observation/src/lib.rs", ""),
             ("benches-src/chapter/Cargo.toml", ""),
-            ("benches-src/chapter/src/lib.rs", "pub struct Size { pub size: u64 }\n"),
-            (
-                "benches-src/chapter/tests/programs.rs",
-                "const FAST: &str = env!(\"CARGO_BIN_EXE_fast\");\nconst SLOW: &str = env!(\"CARGO_BIN_EXE_slow\");\n",
-            ),
+            ("benches-src/chapter/src/lib.rs", ""),
             // A module that no program uses.
             ("benches-src/chapter/src/aside.rs", ""),
             (

@@ -11,9 +11,9 @@ use std::thread;
 
 use async_vs_manual::fake::Network;
 use async_vs_manual::server::REQUESTS;
-use async_vs_manual::{Load, Loaded, Serve, check};
+use async_vs_manual::{Load, Loaded, check};
 
-use super::{ArcTask, run};
+use super::{arc_task, tasks::run};
 
 type Kept = RefCell<Option<Waker>>;
 
@@ -53,7 +53,7 @@ fn it_makes_the_calls_that_every_server_makes() {
         return; // It would take minutes, and the other tests come by every promise.
     }
     let network = Network::new(Load::new(Loaded::default()).unwrap());
-    ArcTask::serve(&network, (0..LAPS).map(|_| ()));
+    arc_task(&network, (0..LAPS).map(|_| ()));
     let counts = network.counts().by_name();
     check(&counts, LAPS).unwrap();
     assert_eq!(counts["answered"], LAPS * u64::from(REQUESTS));

@@ -80,6 +80,20 @@ impl Outline {
         self.calls.iter().filter(move |call| by_itself(call) || by_another(call))
     }
 
+    /// The statements in which one of these is called.
+    pub fn statements_that_call(&self, names: &[&str]) -> Vec<Lines> {
+        let calls = self.calls.iter().filter(|call| names.iter().any(|name| ends_with(&call.words, name)));
+        calls.filter_map(|call| call.statement.clone()).collect()
+    }
+
+    /// The file's own functions that `main` hands to one of these.
+    pub fn handed_by_main_to(&self, entries: &[&str]) -> Vec<Lines> {
+        let Some(main) = self.functions.iter().find(|own| own.name == "main") else { return Vec::new() };
+        let is_entry = |call: &&Call| entries.iter().any(|entry| ends_with(&call.words, entry));
+        let entries = self.calls.iter().filter(|call| main.lines.contains(call.lines.start())).filter(is_entry);
+        entries.flat_map(|call| self.called_in(&call.lines)).filter(|lines| *lines != main.lines).collect()
+    }
+
     /// The file's own functions that a call is given.
     pub fn started(&self, call: &Call) -> Vec<Lines> {
         self.functions_in(&call.lines, |function| !ends_with(&call.words, &function.name))

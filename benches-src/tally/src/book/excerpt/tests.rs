@@ -80,47 +80,80 @@ fn main() -> ExitCode {
 #[test]
 fn what_is_started_without_a_name_is_shown_where_it_is_written_down() {
     let code = "
-impl Repeat for Yields {
-    fn set_up() -> Result<Self> {
-        let other = spawn(move || {
-            yield_now();
-        });
-        Ok(Self { other })
-    }
-
-    fn run(&mut self, laps: Laps) -> Result<()> {
-        self.count += harness::drive(laps, || {
+fn yields(_: Nothing, _: Placement, clock: Clock) -> Result<u64> {
+    let other = spawn(move || {
+        yield_now();
+    });
+    let mut count = 0;
+    clock.time(1, |laps| {
+        count += harness::drive(laps, || {
             yield_now();
         })?;
         Ok(())
-    }
+    })?;
+    Ok(count)
 }
 ";
     let Excerpt { timed, others } = Excerpt::cut(code).unwrap();
-    assert_eq!(timed, "self.count += harness::drive(laps, || {\n    yield_now();\n})?;\n");
+    assert_eq!(timed, "count += harness::drive(laps, || {\n    yield_now();\n})?;\n");
     assert_eq!(others, "let other = spawn(move || {\n    yield_now();\n});\n");
 }
 
 #[test]
 fn what_a_server_starts_for_a_client_is_its_timed_part() {
     let code = "
-impl Serve for Echo {
-    fn serve(listener: TcpListener) -> Result<()> {
-        prepare();
-        loop {
-            let stream = listener.accept()?;
-            thread::spawn(move || answer(stream));
-        }
+fn echo(listener: TcpListener) -> Result<()> {
+    prepare();
+    loop {
+        let stream = listener.accept()?;
+        thread::spawn(move || answer(stream));
     }
 }
 
 fn prepare() {}
 
 fn answer(stream: TcpStream) {}
+
+fn main() -> ExitCode {
+    serving::main(harness::name!(), echo)
+}
 ";
     assert_eq!(Excerpt::cut(code).unwrap().timed, "fn answer(stream: TcpStream) {}\n");
     let alone = code.replace("thread::spawn(move || answer(stream));", "");
     assert_eq!(Excerpt::cut(&alone).unwrap().timed, "fn prepare() {}\n", "what it calls, if it starts nothing");
+}
+
+#[test]
+fn what_adds_units_and_what_is_its_own_measurement_are_timed_parts() {
+    let code = "
+fn hold(parameters: Threads, climb: Climb) -> Result<()> {
+    let gate = Gate::default();
+    let climbed = climb.add_units(|held, next| {
+        more(next - held)
+    });
+    gate.open();
+    climbed
+}
+
+fn main() -> ExitCode {
+    memory::climb(harness::name!(), hold)
+}
+";
+    let timed = Excerpt::cut(code).unwrap().timed;
+    assert_eq!(timed, "let climbed = climb.add_units(|held, next| {\n    more(next - held)\n});\n");
+    let code = "
+fn pipe(_: Nothing, _: Placement, report: Report) -> Result<()> {
+    report.give(output()?)
+}
+
+fn main() -> ExitCode {
+    harness::once(harness::name!(), &MEASURES, pipe)
+}
+";
+    assert_eq!(
+        Excerpt::cut(code).unwrap().timed.lines().next().unwrap(),
+        "fn pipe(_: Nothing, _: Placement, report: Report) -> Result<()> {"
+    );
 }
 
 #[test]

@@ -1,23 +1,22 @@
-//! What the files of plans say: programs with their entries and listings, names, parameters, and lines that nobody reads to their end.
+//! What the files of plans say: programs with their entries and listings, names, and lines that nobody reads to their end.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use walkdir::WalkDir;
 
 use crate::book::claim::Claim;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::plan_file::{self, LONGEST_LINE};
 use crate::cmd::list::operation;
+use crate::name;
 use crate::print::frame::{planned_cells, shared_parameters};
 use crate::print::view::View;
 use crate::project::Project;
-use crate::record::sources;
 
-/// Every program has an entry, says what one operation is, is run by an experiment and by a test, and is shown by its chapter.
+/// Every program has an entry, says what one operation is, is run by an experiment, and is shown by its chapter.
 pub fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let (page, all) =
@@ -26,13 +25,8 @@ pub fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
         wrong.push(format!("book/src/{page} does not show the programs of its chapter: {all}"));
     }
     let programs = programs(&view.project, &plan.chapter)?;
-    let tests = tests_of(&view.project, &plan.chapter);
     wrong.extend(entries(view, plan, &programs));
     for program in programs {
-        let listing = Project::listing(&plan.chapter, &program);
-        if !tests.contains(&format!("CARGO_BIN_EXE_{program}\"")) {
-            wrong.push(format!("benches-src/{listing} is run by no test of its chapter"));
-        }
         if let Err(error) = operation(&view.project, &plan.chapter, &program) {
             wrong.push(format!("{error:#}"));
         }
@@ -69,14 +63,9 @@ fn entries(view: &View, plan: &Plan, programs: &BTreeSet<String>) -> Vec<String>
 fn programs(project: &Project, chapter: &str) -> Result<BTreeSet<String>> {
     let folder = project.benches().join(chapter).join("src/bin");
     let listed = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let files = listed.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let files = listed.flatten().map(|entry| entry.file_name()).filter(|file| name::is_ones_own(file));
+    let files = files.map(|file| file.to_string_lossy().into_owned());
     Ok(files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect())
-}
-
-/// The code of a chapter's tests.
-fn tests_of(project: &Project, chapter: &str) -> String {
-    let files = WalkDir::new(project.benches().join(chapter).join("tests")).into_iter().flatten();
-    files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect()
 }
 
 /// No two rows of a figure are called the same.
@@ -95,25 +84,6 @@ pub fn labels(view: &View, plan: &Plan) -> Result<Vec<String>> {
         }
     }
     Ok(wrong)
-}
-
-/// Every parameter that an experiment sets stands in the code of the program that is to take it.
-pub fn parameters(view: &View, plan: &Plan, beside: &HashSet<String>) -> Result<Vec<String>> {
-    let (mut wrong, mut words) = (BTreeSet::new(), BTreeMap::new());
-    let is_named = |own: &HashSet<String>, name: &str| own.contains(name) || beside.contains(name);
-    for experiment in &plan.experiments {
-        let place = view.project.place(&view.project.experiment(&plan.chapter, &experiment.name));
-        for cell in experiment.full_cells()? {
-            let program = &cell.program;
-            if !words.contains_key(program) {
-                words.insert(program.clone(), sources::words(&view.project, &plan.chapter, program)?);
-            }
-            for name in cell.parameters.keys().filter(|name| !is_named(&words[program], name)) {
-                wrong.insert(format!("{place}: {program} has no parameter {name}, which this sets"));
-            }
-        }
-    }
-    Ok(wrong.into_iter().collect())
 }
 
 /// Names are anchors on pages: an experiment's is that of no other experiment and of no program, and a claim's that of no other claim.

@@ -2,9 +2,11 @@
 
 use anyhow::{Result, anyhow};
 
+use super::steadiness::Steadiness;
 use super::{headers, newest, when};
 use crate::compute::quantity::Missing;
 use crate::print::escape::html;
+use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Machine;
@@ -27,7 +29,9 @@ pub fn print(view: &View, form: Form) -> Result<String> {
                 let unreadable = view.store(&machine).unreadable().map(|words| view.unreadable(&anyhow!("{words}")));
                 let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
                 glance.extend(facts.map(|facts| glance_row(view, &machine, facts)));
-                section(view, &machine, unreadable.as_ref().map(Err).or(record), &when(&headers))
+                let when =
+                    format!("{}. {}", when(&headers), format::capitalized(&Steadiness::of(view, &machine)?.in_words()));
+                section(view, &machine, unreadable.as_ref().map(Err).or(record), &when)
             }
             Form::Text => {
                 let none = if view.store(&machine).unreadable().is_some() {
@@ -37,7 +41,10 @@ pub fn print(view: &View, form: Form) -> Result<String> {
                 };
                 let summary = facts.map_or(none.to_owned(), Facts::summary);
                 let on_entry = on_entry.map_or(String::new(), |words| format!("; {words}"));
-                format!("{:32} {summary}{on_entry}\n", machine.slug())
+                let steady = facts.map(|_| Steadiness::of(view, &machine)).transpose()?;
+                let steady =
+                    steady.filter(Steadiness::is_known).map_or(String::new(), |own| format!("; {}", own.in_words()));
+                format!("{:32} {summary}{on_entry}{steady}\n", machine.slug())
             }
             Form::Json => {
                 let machine = machine.slug();

@@ -17,7 +17,7 @@ pub fn finding(planned: &Scatter, points: &[Point]) -> String {
         return "No machine has every number of this figure yet.".to_owned();
     };
     let rough = |point: &Point, place: usize| point.numbers[place].as_ref().map_or(String::new(), format::rough);
-    let x = capitalized(&planned.x.label);
+    let x = format::capitalized(&planned.x.label);
     if known.len() == 1 {
         return format!(
             "Only {} has every number yet: {} costs {}, {} {}.",
@@ -38,7 +38,7 @@ pub fn finding(planned: &Scatter, points: &[Point]) -> String {
         first.machine.name(),
         rough(last, X),
         last.machine.name(),
-        capitalized(&planned.y.label) + if follows { " follows, at" } else { " does not follow: it costs" },
+        format::capitalized(&planned.y.label) + if follows { " follows, at" } else { " does not follow: it costs" },
         ends(&known, RATIO),
         if stays { "" } else { ", which is no small part of it" }
     )
@@ -56,11 +56,6 @@ fn ends(points: &[&Point], place: usize) -> String {
 fn number(value: f64) -> String {
     let digits = if value >= 10.0 { 0 } else { 1 };
     format::grouped(&format!("{value:.digits$}"))
-}
-
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 pub fn aloud(planned: &Scatter, points: &[Point]) -> String {

@@ -13,7 +13,8 @@ use crate::print::view::View;
 
 /// All of them: two dots for each machine that has every number, the names of both kinds, a line of equal ratio, and the ticks of the axes.
 pub fn all(view: &View, planned: &Scatter, points: &[Point]) -> Vec<Value> {
-    let mut dots: Vec<Value> = points.iter().flat_map(|point| of_machine(view, planned, point)).collect();
+    let here = points.iter().find(|point| point.machine == view.machine);
+    let mut dots: Vec<Value> = points.iter().flat_map(|point| of_machine(view, planned, point, here)).collect();
     // The one that is shown lies above all others.
     dots.sort_by_key(|dot| dot["who"] == "here");
     let (Some((left, right)), Some((low, high))) = (ends(&dots, "x"), ends(&dots, "y")) else { return Vec::new() };
@@ -35,12 +36,25 @@ fn name(series: &Drawn, side: &str, points: &[Point], place: usize) -> Value {
     json!({ "who": "name", "kind": series.series.word(), "y": at, "said": series.label, "side": side })
 }
 
-fn of_machine(view: &View, planned: &Scatter, point: &Point) -> Vec<Value> {
+/// So near to each other, as ratios on both axes, two names would lie on one another.
+const NEAR: f64 = 1.15;
+
+/// Whether one point's name would lie on the other's.
+fn is_near(one: &Point, other: &Point) -> bool {
+    [X, Y].iter().all(|place| {
+        let medians = one.median(*place).zip(other.median(*place));
+        medians.is_some_and(|(one, other)| (one / other).max(other / one) < NEAR)
+    })
+}
+
+fn of_machine(view: &View, planned: &Scatter, point: &Point, here: Option<&Point>) -> Vec<Value> {
     let numbers = [X, Y, CONTROL].map(|place| point.numbers[place].as_ref().ok());
     let [Some(x), Some(y), Some(control)] = numbers else { return Vec::new() };
     let is_reference = !view.reference_mark(&point.machine).is_empty();
     let who = if point.machine == view.machine { "here" } else { "other" };
-    let name = if is_reference {
+    // The reference's name gives way to that of the machine which is shown.
+    let gives_way = who == "other" && here.is_some_and(|here| is_near(here, point));
+    let name = if is_reference && !gives_way {
         "reference"
     } else if who == "here" {
         point.machine.name()

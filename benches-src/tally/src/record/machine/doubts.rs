@@ -18,9 +18,8 @@ impl Facts {
             doubts
                 .push("fewer than four CPUs: programs that are free to use all of them have little freedom".to_owned());
         }
-        if get("topology").is_some_and(topology::first_two_share_a_core) {
-            doubts
-                .push("the first two CPUs are threads of one core: what runs on two CPUs shares its units".to_owned());
+        if get("topology").is_some_and(topology::all_share_a_core) {
+            doubts.push("all CPUs are threads of one core: what runs on two CPUs shares its units".to_owned());
         }
         if get("haltpoll, ns") == Some("0") || get("idle driver") == Some("haltpoll") {
             doubts.push("an idle CPU halts to the hypervisor, so waking one costs an interrupt through it".to_owned());

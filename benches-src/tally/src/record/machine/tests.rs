@@ -178,7 +178,7 @@ fn limits_that_matter_are_doubts() {
     assert!(memory.contains("(its own group) allows 1048576 kB"), "{memory}");
     assert_eq!(with(&[("control group, memory limit", "9223372036854771712")]), "");
     assert_eq!(with(&[("control group, memory limit", "99999999 kB, 1 level up")]), "");
-    let siblings = with(&[("topology", "2 CPUs: 1 core of 1 package, 2 threads each, the first two of one core")]);
+    let siblings = with(&[("topology", "2 CPUs: 1 core of 1 package, 2 threads each")]);
     assert!(siblings.contains("threads of one core"), "{siblings}");
     let mut unsure = quiet.clone();
     unsure.known.remove("virtual machine");

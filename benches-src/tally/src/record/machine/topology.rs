@@ -19,12 +19,10 @@ pub fn line(root: &Path, allowed: &[usize]) -> Option<String> {
     (!known.is_empty()).then(|| format!("{count} CPU{}: {}", plural(count), known.join(", ")))
 }
 
-/// Whether a line says that the first two CPUs are threads of one core.
-pub fn first_two_share_a_core(line: &str) -> bool {
-    line.contains(SHARED)
+/// Whether a line says that there are several CPUs, and all are threads of one core.
+pub fn all_share_a_core(line: &str) -> bool {
+    line.split_once(" CPUs: ").is_some_and(|(_, rest)| rest.starts_with("1 core"))
 }
-
-const SHARED: &str = "the first two of one core";
 
 /// The CPUs in groups of those that share something, in order; nothing where it is not known of each.
 type Groups = BTreeSet<Vec<usize>>;
@@ -59,10 +57,7 @@ fn cores_in_words(system: &Path, allowed: &[usize], cores: &Groups) -> String {
         (Some(least), Some(most)) if least != most => format!(", {least} to {most} threads each"),
         (_, Some(each)) => format!(", {each} threads each"),
     };
-    let first_two =
-        allowed.get(..2).is_some_and(|two| cores.iter().any(|core| two.iter().all(|cpu| core.contains(cpu))));
-    let shared = if first_two { format!(", {SHARED}") } else { String::new() };
-    format!("{} core{}{of}{threads}{shared}", cores.len(), plural(cores.len()))
+    format!("{} core{}{of}{threads}", cores.len(), plural(cores.len()))
 }
 
 /// The memory nodes on which these CPUs are.
@@ -191,13 +186,12 @@ mod tests {
         let all: Vec<usize> = (0..16).collect();
         let wanted = "16 CPUs: 8 cores of 1 package, 2 threads each, 2 NUMA nodes, L3 shared in 2 groups of 8";
         assert_eq!(machine.line(&all), wanted);
-        assert!(!first_two_share_a_core(wanted));
+        assert!(!all_share_a_core(wanted));
         // Of those that may be used, only what they have in common counts.
         let siblings = machine.line(&[0, 8]);
-        let wanted =
-            "2 CPUs: 1 core of 1 package, 2 threads each, the first two of one core, 1 NUMA node, L3 shared by both";
+        let wanted = "2 CPUs: 1 core of 1 package, 2 threads each, 1 NUMA node, L3 shared by both";
         assert_eq!(siblings, wanted);
-        assert!(first_two_share_a_core(&siblings));
+        assert!(all_share_a_core(&siblings));
         let some = "4 CPUs: 3 cores of 1 package, 1 to 2 threads each, 2 NUMA nodes, L3 shared in groups of 3, 1";
         assert_eq!(machine.line(&[1, 2, 5, 9]), some);
     }

@@ -1,6 +1,7 @@
 //! Known answers.
 
 use super::*;
+use crate::record::successions::Succeeded;
 
 fn sources(listing: &str, lock: &str) -> Sources {
     let one = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
@@ -8,7 +9,14 @@ fn sources(listing: &str, lock: &str) -> Sources {
 }
 
 fn current(listing: &str, lock: &str) -> Current {
-    Current { sources: sources(listing, lock), unused: BTreeSet::new() }
+    Current {
+        experiment: "e".to_owned(),
+        renamed: Vec::new(),
+        sources: sources(listing, lock),
+        unused: BTreeSet::new(),
+        programs: vec!["c/a".to_owned()],
+        successions: Vec::new(),
+    }
 }
 
 #[test]
@@ -17,6 +25,24 @@ fn a_changed_listing_is_stale_and_a_changed_dependency_is_older() {
     assert_eq!(measured.freshness(&current("1", "1")), Freshness::Fresh);
     assert_eq!(measured.freshness(&current("1", "2")), Freshness::Older(vec!["Cargo.lock".to_owned()]));
     assert_eq!(measured.freshness(&current("2", "2")), Freshness::Stale(vec!["a.rs".to_owned()]));
+}
+
+#[test]
+fn a_listing_whose_successor_takes_as_long_is_older() {
+    let own = |hash: &str| BTreeMap::from([("a.rs".to_owned(), hash.to_owned())]);
+    let rewritten = |alike| Succession {
+        day: "2026-11-26".to_owned(),
+        machine: "one".to_owned(),
+        before: own("1"),
+        after: own("2"),
+        plans: BTreeMap::new(),
+        programs: vec![Succeeded { name: "c/a".to_owned(), alike, cells: Vec::new() }],
+    };
+    let now = |alike| Current { successions: vec![rewritten(alike)], ..current("2", "2") };
+    let older = [rewritten(true).words(), "Cargo.lock".to_owned()];
+    assert_eq!(sources("1", "1").freshness(&now(true)), Freshness::Older(older.to_vec()));
+    assert_eq!(sources("1", "1").freshness(&now(false)), Freshness::Stale(vec!["a.rs".to_owned()]));
+    assert_eq!(sources("0", "1").freshness(&now(true)), Freshness::Stale(vec!["a.rs".to_owned()]));
 }
 
 #[test]

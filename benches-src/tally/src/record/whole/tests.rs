@@ -32,6 +32,7 @@ pub fn header(cells: Vec<Cell>) -> Header {
         seed: 1,
         cells,
         sources: Sources::default(),
+        succeeds: None,
         built: None,
         revision: None,
         machine: Facts::default(),
@@ -233,7 +234,7 @@ fn rounds_of_two_starts_of_the_machine_are_no_session() {
         run.resumed = Some(boot(later));
         let mut reader = sound::Reader::new(&own, "switch-cost", "socket").unwrap();
         let end = End { after: boot(later), ..end() };
-        for result in [reader.run(&run, |_, _, _| Ok(())), reader.end(&end)] {
+        for result in [reader.run(&run, |_, _| Ok(())), reader.end(&end)] {
             assert_eq!(result.is_ok(), is_one, "{later:?}");
             assert!(is_one || result.unwrap_err().to_string().contains("started anew during the session"));
         }

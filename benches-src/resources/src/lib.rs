@@ -1,33 +1,19 @@
-//! What a cell needs of the machine, and how it says that it cannot have it.
+//! What a program needs of the machine before it can begin: descriptors, threads, other people's tools. What it cannot have makes its cell
+//! unavailable, with the reason, and is no failure.
+
+pub mod cgroups;
+pub mod tool;
 
 use std::fs::File;
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use harness::Unavailable;
+use rustix::process::{Resource, getrlimit};
 
-use crate::cgroups::Groups;
-
-/// An error that means: this machine cannot run this cell, for this reason. The program still prints its observation,
-/// with the reason in place of the samples.
-#[derive(Debug)]
-pub struct Unavailable(pub(crate) String);
-
-impl Unavailable {
-    /// The error, ready to be returned from a set-up.
-    pub fn because(reason: impl Into<String>) -> anyhow::Error {
-        anyhow::Error::new(Self(reason.into()))
-    }
-}
-
-impl std::fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "unavailable, because {}", self.0)
-    }
-}
-
-impl std::error::Error for Unavailable {}
+use cgroups::Groups;
 
 /// Makes sure that `count` more descriptors can be opened, and grows the descriptor table to hold them. In a process of
 /// many threads the kernel grows that table only after a grace period of tens of milliseconds (tokio issue #2702).
@@ -51,6 +37,24 @@ pub fn reserve_descriptors(count: usize) -> Result<()> {
     unsafe { libc::close(highest) };
     Ok(())
 }
+
+/// Makes sure that this process can connect to itself `count` times over TCP: a network namespace need not have a loopback device that is up.
+pub fn reserve_connections(count: usize) -> Result<()> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    TcpStream::connect(listener.local_addr()?).map_err(|error| {
+        Unavailable::because(format!("nothing can connect to 127.0.0.1 here: {error} (as root: ip link set lo up)"))
+    })?;
+    let range = std::fs::read_to_string(PORTS).unwrap_or_default();
+    match range.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>().as_deref() {
+        Ok([first, last]) if last + 1 < first + count => Err(Unavailable::because(format!(
+            "it needs {count} ports, and net.ipv4.ip_local_port_range has those from {first} to {last} \
+             (as root: sysctl net.ipv4.ip_local_port_range='32768 60999')"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+const PORTS: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
 /// Makes sure that `count` more threads can be started: a limit that is met halfway may abort the process instead of
 /// giving an error (rust-lang/rust#78497). What exists already is taken from each limit, whoever's it is.
@@ -105,13 +109,6 @@ fn number_in(path: &str) -> u64 {
 
 fn number(path: impl AsRef<Path>) -> Option<u64> {
     std::fs::read_to_string(path).ok()?.trim().parse().ok()
-}
-
-/// Raises the soft descriptor limit to the hard one.
-pub(crate) fn raise_descriptor_limit() -> Result<()> {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: maximum, maximum };
-    Ok(setrlimit(Resource::Nofile, raised)?)
 }
 
 #[cfg(test)]

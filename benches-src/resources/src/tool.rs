@@ -5,9 +5,8 @@ use std::io;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use harness::Unavailable;
 use observation::Measure;
-
-use crate::resources::Unavailable;
 
 /// What a tool that this project did not write says on its output, or that it is not installed.
 pub fn output_of(package: &str, command: &[&str]) -> Result<String> {

@@ -1,0 +1,26 @@
+//! One operation: one order read from JSON of so many bytes, and dropped.
+
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use does_it_matter::order::{Bytes, Order};
+use harness::{Clock, Placement};
+
+fn cost_json_read(Bytes { bytes }: Bytes, _: Placement, clock: Clock) -> Result<u64> {
+    let order = Order::of_bytes(7, bytes as usize);
+    let json = order.to_json();
+    let mut done = 0;
+    clock.time(1, |laps| {
+        for () in laps {
+            let parsed = black_box(Order::from_json(black_box(&json))?);
+            done += u64::from(parsed.items.len() == order.items.len());
+        }
+        Ok(())
+    })?;
+    Ok(done)
+}
+
+fn main() -> ExitCode {
+    harness::repeat(harness::name!(), cost_json_read)
+}
