@@ -56,7 +56,9 @@ test('without JavaScript every chart and table is there, one picture at a time',
         const specification = await figure.locator('a[href$=".vl.json"]').first().getAttribute('href');
         const { rows } = JSON.parse(readFileSync(linked(name, specification), 'utf8')).datasets;
         const marks = await svg.locator('.mark-symbol path, .mark-rect path').count();
-        assert.ok(marks >= Math.min(3, rows.length), `${name}: ${marks} marks for ${rows.length} rows`);
+        // A figure of machines has rows that are ticks, lines and names, and may show a single machine.
+        const shown = rows.filter(({ who }) => who === undefined || who === 'here' || who === 'other').length;
+        assert.ok(shown === 0 ? marks >= Math.min(3, rows.length) : marks >= Math.min(3, shown), `${name}: ${marks} marks for ${shown} rows`);
       }
       for (const value of await page.locator('a.value').all()) assert.match(await value.textContent(), /^<?-?\d{1,3}(,\d{3})*(\.\d+)?(×| (ns|µs|ms|s|B|KiB|MiB|GiB))?$/);
       await close();
