@@ -7,6 +7,7 @@ mod support;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
@@ -1035,12 +1036,7 @@ fn machines_without() -> Vec<Case> {
     vec![
         case(KIND, "Node is not installed, and its packages are there", "the build says so, once", || {
             let fake = Fake::new();
-            let mut command = fake.tally(&["preprocess", "measure"]);
-            command.env("PATH", "/nowhere").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-            let mut child = command.spawn().unwrap();
-            use std::io::Write;
-            child.stdin.take().unwrap().write_all(book(&fake, json!({ "effort": "never" }), "").as_bytes()).unwrap();
-            let output = child.wait_with_output().unwrap();
+            let output = build_along(&fake, Path::new("/nowhere"));
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             let seen = has(&text, &["Node.js 20 or newer was not found"])?;
             unless(!output.status.success() || text.matches("Node.js").count() != 1, text, seen)
@@ -1048,12 +1044,7 @@ fn machines_without() -> Vec<Case> {
         case(KIND, "Node is of version 18", "the build says so", || {
             let fake = Fake::new();
             fake.script("bin/node", "echo v18.19.0");
-            let mut command = fake.tally(&["preprocess", "measure"]);
-            command.env("PATH", fake.path("bin")).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-            let mut child = command.spawn().unwrap();
-            use std::io::Write;
-            child.stdin.take().unwrap().write_all(book(&fake, json!({ "effort": "never" }), "").as_bytes()).unwrap();
-            has(&String::from_utf8_lossy(&child.wait_with_output().unwrap().stderr), &["v18.19.0"])
+            has(&String::from_utf8_lossy(&build_along(&fake, &fake.path("bin")).stderr), &["v18.19.0"])
         }),
         case(
             KIND,
@@ -1150,16 +1141,8 @@ fn workplaces() -> Vec<Case> {
             fake.write("book/charts/package-lock.json", "{}");
             fake.script("bin/node", "echo v22.1.0");
             fake.script("bin/npm", "echo asked >> npm.log; echo 'getaddrinfo EAI_AGAIN' >&2; exit 1");
-            let build = || {
-                let mut command = fake.tally(&["preprocess", "measure"]);
-                let path = format!("{}:/usr/bin:/bin", fake.path("bin").display());
-                command.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-                let mut child = command.spawn().unwrap();
-                use std::io::Write;
-                let book = book(&fake, json!({ "effort": "never" }), "");
-                child.stdin.take().unwrap().write_all(book.as_bytes()).unwrap();
-                String::from_utf8_lossy(&child.wait_with_output().unwrap().stderr).into_owned()
-            };
+            let path = format!("{}:/usr/bin:/bin", fake.path("bin").display());
+            let build = || String::from_utf8_lossy(&build_along(&fake, Path::new(&path)).stderr).into_owned();
             has(&build(), &["npm ci failed", "EAI_AGAIN"])?;
             let seen = has(&build(), &["npm ci failed", "seconds ago", "to try again at once"])?;
             let asked = fake.read("book/charts/npm.log").lines().count();
@@ -1247,6 +1230,16 @@ fn surroundings() -> Vec<Case> {
         }),
     ]);
     cases
+}
+
+/// A build that measures nothing, which finds programs along this path.
+fn build_along(fake: &Fake, path: &Path) -> Output {
+    let mut command = fake.tally(&["preprocess", "measure"]);
+    command.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let book = book(fake, json!({ "effort": "never" }), "");
+    child.stdin.take().unwrap().write_all(book.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
 }
 
 /// A mount that lasts until this is dropped.

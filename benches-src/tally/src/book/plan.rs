@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use serde::de::DeserializeOwned;
 
 use super::claim::Claim;
 use super::experiment::{Experiment, Parts};
@@ -119,8 +117,8 @@ impl Plan {
         let programs = Programs::load(project, &chapter)?;
         let place = project.order(&chapter);
         let order: Order = plan_file::read_if_any(project, &place)?;
-        let experiments = read_all::<Experiment>(project, &project.experiments(&chapter))?;
-        let claims = read_all::<Claim>(project, &project.claims(&chapter))?;
+        let experiments = plan_file::read_all::<Experiment>(project, &project.experiments(&chapter))?;
+        let claims = plan_file::read_all::<Claim>(project, &project.claims(&chapter))?;
         let in_order = || project.place(&place);
         let experiments = order::sort(experiments, &order.experiments, "experiments").with_context(in_order)?;
         let claims = order::sort(claims, &order.claims, "claims").with_context(in_order)?;
@@ -140,12 +138,6 @@ impl Plan {
         }
         Ok(plan)
     }
-}
-
-/// What lies in the files of a folder, each with its name.
-fn read_all<T: DeserializeOwned>(project: &Project, folder: &Path) -> Result<Vec<(String, T)>> {
-    let files = plan_file::in_folder(folder)?.into_iter();
-    files.map(|(name, path)| Ok((name, plan_file::read(project, &path)?))).collect()
 }
 
 /// An id becomes an anchor.

@@ -27,9 +27,16 @@ pub fn read_if_any<T: DeserializeOwned + Default>(project: &Project, path: &Path
 
 /// The TOML files of a folder, by name; none where there is no folder.
 pub fn in_folder(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
+    if folder.is_dir() { listed(folder) } else { Ok(Vec::new()) }
+}
+
+/// What lies in each of them, with its name.
+pub fn read_all<T: DeserializeOwned>(project: &Project, folder: &Path) -> Result<Vec<(String, T)>> {
+    in_folder(folder)?.into_iter().map(|(name, path)| Ok((name, read(project, &path)?))).collect()
+}
+
+/// The TOML files of a folder that must be there, by name.
+pub fn listed(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
         let entry = entry?;

@@ -1,6 +1,7 @@
 //! Figures that others published, from `data/published/*.toml`: facts with their source, to stand beside ours.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::book::cell::Cell;
 use crate::book::experiment::select;
 use crate::book::expression::Expression;
+use crate::book::plan_file;
 use crate::book::unit;
 use crate::name;
 use crate::project::Project;
@@ -127,23 +129,19 @@ pub struct Published(pub Vec<Publication>);
 impl Published {
     /// Reads every file.
     pub fn load(project: &Project) -> Result<Self> {
-        let folder = project.published();
-        let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-        let own = entries.flatten().filter(|entry| name::is_ones_own(&entry.file_name()));
-        let mut paths: Vec<_> = own.map(|entry| entry.path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-        paths.sort();
-        let read = |path: &std::path::PathBuf| -> Result<Publication> {
+        let read = |name: String, path: &Path| -> Result<Publication> {
             let text = fs::read_to_string(path)?;
             let mut publication: Publication = toml::from_str(&text)?;
-            publication.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            publication.name = name;
             name::check(&publication.name, "a publication")?;
             let url = &publication.url;
             let is_page = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) || !url.contains(':');
             ensure!(is_page, "{url:?} is no address of a page; it begins with https://");
             Ok(publication)
         };
-        let publications = paths.iter().map(|path| read(path).with_context(|| format!("in {}", path.display())));
+        let files = plan_file::listed(&project.published())?.into_iter();
+        let publications =
+            files.map(|(name, path)| read(name, &path).with_context(|| format!("in {}", path.display())));
         Ok(Self(publications.collect::<Result<_>>()?))
     }
 

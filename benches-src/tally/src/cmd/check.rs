@@ -78,7 +78,7 @@ fn all_but_records(view: &View) -> Result<Vec<String>> {
     wrong.extend(claims(view));
     wrong.extend(published(view));
     wrong.extend(calculator(view)?);
-    wrong.extend(succeed::check(&view.project, &view.plans)?);
+    wrong.extend(succeed::check(&view.project, &view.plans, &view.successions));
     Ok(wrong)
 }
 

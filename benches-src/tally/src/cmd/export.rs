@@ -15,6 +15,7 @@ use crate::record::contributed::{Contributed, add, facts};
 use crate::record::machine::Facts;
 use crate::record::private::{private_names, without_folders};
 use crate::record::sources::Current;
+use crate::record::successions::Succession;
 use crate::record::{Effort, FORMAT, Header, Raw, RawRecord, earlier_paths};
 use crate::say;
 
@@ -40,12 +41,17 @@ impl Export {
         let plans = Plans::load(project)?;
         // All are read and checked before the first is written.
         let names = telling_names(project);
+        let successions = Succession::load_all(project)?;
         let mut ready = Vec::new();
         let mut warnings = Vec::new();
         for (plan, experiment) in plans.experiments() {
             let of_one = prepare(project, &names, plan, experiment)?;
             for one in of_one.iter().filter(|one| !one.is_earlier) {
-                warnings.extend(staleness(project, plan, experiment, one)?);
+                warnings.extend(staleness(
+                    &Current::read(project, &plan.chapter, experiment, &successions)?,
+                    experiment,
+                    one,
+                ));
                 warnings.extend(deaths(one));
             }
             ready.extend(of_one);
@@ -92,10 +98,9 @@ fn prepare(project: &Project, names: &[String], plan: &Plan, experiment: &Experi
 }
 
 /// What is said of a record that is not of the listings and plans that lie here.
-fn staleness(project: &Project, plan: &Plan, experiment: &Experiment, ready: &Ready) -> Result<Option<String>> {
-    let current = Current::read(project, &plan.chapter, experiment)?;
-    let complaint = ready.record.header.sources.freshness(&current).complaint();
-    Ok(complaint.map(|complaint| format!("{} was {complaint}; run: {}", ready.from.display(), experiment.command())))
+fn staleness(current: &Current, experiment: &Experiment, ready: &Ready) -> Option<String> {
+    let complaint = ready.record.header.sources.freshness(current).complaint();
+    complaint.map(|complaint| format!("{} was {complaint}; run: {}", ready.from.display(), experiment.command()))
 }
 
 /// What is said of a record that some processes have left no number in. Its pages say so too.

@@ -23,6 +23,7 @@ use crate::print::render::Form;
 use crate::project::Project;
 use crate::record::machine::{Facts, State};
 use crate::record::sources::{Current, Freshness, Sources};
+use crate::record::successions::Succession;
 use crate::record::{Effort, FORMAT, Header, Placed, Record, put_aside};
 use crate::say;
 
@@ -144,6 +145,7 @@ impl Measure {
     /// What is to be measured, with the hashes of what it will be built from: whatever is changed while others are measured is not in them.
     fn wanted<'a>(&self, project: &Project, plans: &'a Plans, machine: &Facts) -> Result<Vec<Wanted<'a>>> {
         let mut wanted = Vec::new();
+        let successions = Succession::load_all(project)?;
         for (plan, experiment) in plans.experiments() {
             if !self.is_asked_for(experiment)
                 || self.effort.cells(experiment)?.is_empty()
@@ -151,7 +153,7 @@ impl Measure {
             {
                 continue;
             }
-            let current = Current::read(project, &plan.chapter, experiment)?;
+            let current = Current::read(project, &plan.chapter, experiment, &successions)?;
             if self.is_needed(project, plan, experiment, &current, machine)? {
                 wanted.push(Wanted { plan, experiment, sources: current.sources });
             }

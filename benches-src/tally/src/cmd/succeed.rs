@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -21,10 +22,11 @@ use crate::measure::interrupted::Interrupted;
 use crate::measure::programs;
 use crate::measure::session::Session;
 use crate::project::Project;
+use crate::record::contributed::{BUNDLE, DIGEST};
 use crate::record::digest::{Digest, Packed};
 use crate::record::machine::{Facts, State};
-use crate::record::sources::Current;
-use crate::record::successions::{Compared, PLAN, Replaced, Succeeded, Succession};
+use crate::record::sources::{Current, PLAN};
+use crate::record::successions::{Compared, Replaced, Succeeded, Succession};
 use crate::record::{Effort, FORMAT, Header, RawRecord, Record, packed};
 use crate::say;
 
@@ -60,11 +62,11 @@ impl Succeed {
         let records = compared_records(project, &plans)?;
         let packed = Packed::of(&records)?;
         let found = derived(&plans, &records.into_iter().map(RawRecord::seen).collect::<Vec<_>>())?;
-        let path = project.successions().join(format!("{}.toml", found.day));
+        let path = |ending| place(project, &found, ending);
         let text = ABOUT.to_owned() + &toml::to_string(&found)?;
         fs::create_dir_all(project.successions())?;
-        for (ending, bytes) in [(BUNDLE, &packed.bundle[..]), (DIGEST, &packed.digest), ("toml", text.as_bytes())] {
-            let path = path.with_extension(ending);
+        for (ending, bytes) in [(BUNDLE, &packed.bundle[..]), (DIGEST, &packed.digest), (TOML, text.as_bytes())] {
+            let path = path(ending);
             fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
         }
         for own in found.programs.iter().filter(|own| !own.alike) {
@@ -74,7 +76,11 @@ impl Succeed {
             }
         }
         let alike = found.programs.iter().filter(|own| own.alike).count();
-        say!("tally: {alike} of {} programs take as long as before; wrote {}", found.programs.len(), path.display());
+        say!(
+            "tally: {alike} of {} programs take as long as before; wrote {}",
+            found.programs.len(),
+            path(TOML).display()
+        );
         Ok(())
     }
 
@@ -87,6 +93,8 @@ impl Succeed {
             Some(folder) => folder.clone(),
             None => programs::build_to_measure(project)?,
         };
+        // Only the hashes are asked for, of which successions know nothing.
+        let none = Arc::default();
         let interrupted = Interrupted::listen()?;
         for (plan, experiment) in plans.experiments() {
             let is_asked = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
@@ -94,10 +102,10 @@ impl Succeed {
                 continue;
             }
             let cells = cells_of_both(experiment, &before)?;
-            let current = Current::read(project, &plan.chapter, experiment)?;
+            let current = Current::read(project, &plan.chapter, experiment, &none)?;
             // What was not asked then has nothing that it takes the place of.
             let Ok((_, asked_then)) = plans_before.experiment(&experiment.name) else { continue };
-            let then = Current::read(&before, &plan.chapter, asked_then)?;
+            let then = Current::read(&before, &plan.chapter, asked_then, &none)?;
             if cells.is_empty() || current.sources.own == then.sources.own {
                 continue;
             }
@@ -135,28 +143,31 @@ impl Succeed {
 }
 
 /// What is not derived from the records that lie beside it, of all files of `data/successions`.
-pub fn check(project: &Project, plans: &Plans) -> Result<Vec<String>> {
+pub fn check(project: &Project, plans: &Plans, successions: &[Succession]) -> Vec<String> {
     let mut wrong = Vec::new();
-    for written in Succession::load_all(project)? {
-        let path = project.successions().join(format!("{}.toml", written.day));
+    for written in successions {
+        let path = |ending| place(project, written, ending);
         let read = || -> Result<Succession> {
-            let packed = packed::read(&path.with_extension(DIGEST))?.context("it is not there")?;
+            let packed = packed::read(&path(DIGEST))?.context("it is not there")?;
             let digest = Digest::read(&packed)?;
             let records = (0..digest.records.len()).map(|index| digest.record(index)).collect::<Result<Vec<_>>>()?;
             derived(plans, &records)
         };
         match read() {
-            Ok(found) if found == written => {}
-            Ok(_) => wrong.push(format!("{} is not what its records come to", project.place(&path))),
-            Err(error) => wrong.push(format!("{}: {error:#}", project.place(&path.with_extension(DIGEST)))),
+            Ok(found) if found == *written => {}
+            Ok(_) => wrong.push(format!("{} is not what its records come to", project.place(&path(TOML)))),
+            Err(error) => wrong.push(format!("{}: {error:#}", project.place(&path(DIGEST)))),
         }
     }
-    Ok(wrong)
+    wrong
 }
 
-/// How the names of the files end that have the raw records, and what they come to.
-const BUNDLE: &str = "bundle.zst";
-const DIGEST: &str = "digest.zst";
+/// How the name of the file ends that says what was found; the records beside it are named as a session's.
+const TOML: &str = ".toml";
+
+fn place(project: &Project, own: &Succession, ending: &str) -> PathBuf {
+    project.successions().join(format!("{}{ending}", own.day))
+}
 
 const ABOUT: &str = "# Programs that were rewritten, each measured side by side with what it took the place of, by `cargo tally succeed`. What its\n\
                      # fields mean: benches-src/tally/src/record/successions.rs\n\n";

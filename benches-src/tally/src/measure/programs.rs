@@ -21,7 +21,7 @@ use super::bound::{bound, own_executable};
 use super::counted;
 use crate::book::experiment::Experiment;
 use crate::project::Project;
-use crate::record::sources::{Sources, hash_file};
+use crate::record::sources::{Sources, hash_file, workspace};
 use crate::say;
 
 /// The program files that an experiment runs, each with its hash: those of its cells, and those that they start. What ran is known by these, whatever
@@ -149,9 +149,7 @@ fn profile(project: &Project) -> Result<toml::Table> {
     const USUAL: &str = "opt-level = 3\ndebug-assertions = false\noverflow-checks = false\nlto = false\npanic = \"unwind\"\n\
                          incremental = false\ncodegen-units = 16\n";
     let mut profile: toml::Table = toml::from_str(USUAL)?;
-    let path = project.benches().join("Cargo.toml");
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let workspace: toml::Table = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+    let workspace = workspace(project)?;
     let own = workspace.get("profile").and_then(|all| all.get("release")).and_then(toml::Value::as_table);
     profile.extend(own.cloned().unwrap_or_default());
     Ok(profile)

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::Result;
 
@@ -23,6 +24,7 @@ use crate::project::{Machine, Project};
 use crate::record::machine::Facts;
 use crate::record::sources::{Current, Freshness};
 use crate::record::store::{Found, Store};
+use crate::record::successions::Succession;
 use crate::record::{Header, Record};
 
 /// Everything that a printing verb needs. Clones share what they have read.
@@ -36,6 +38,8 @@ pub struct View {
     /// Where on its pages everything stands.
     pub places: Rc<Places>,
     pub between: Rc<Between>,
+    /// When programs were rewritten.
+    pub successions: Arc<[Succession]>,
     pub machine: Machine,
     /// The page that is being printed, if it is one: its path from the book's source on.
     pub page: Option<String>,
@@ -109,6 +113,7 @@ impl View {
         let front = Rc::new(Front::load(&project)?);
         let between = Rc::new(Between::load(&project)?);
         let places = Rc::new(Places::load(&project)?);
+        let successions = Succession::load_all(&project)?;
         let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
         let stores = RefCell::default();
         let read = Read { stores, records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
@@ -119,6 +124,7 @@ impl View {
             front,
             places,
             between,
+            successions,
             machine,
             page,
             pencil: Rc::default(),
@@ -325,7 +331,7 @@ impl View {
         if let Some(known) = self.read.current.borrow().get(&experiment.name) {
             return Ok(known.clone());
         }
-        let current = Rc::new(Current::read(&self.project, &plan.chapter, experiment)?);
+        let current = Rc::new(Current::read(&self.project, &plan.chapter, experiment, &self.successions)?);
         self.read.current.borrow_mut().insert(experiment.name.clone(), current.clone());
         Ok(current)
     }

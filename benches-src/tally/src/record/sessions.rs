@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::lines::Header;
+use super::sources::PLAN;
 use super::whole::Record;
 
 /// How the names of earlier sessions end, and the second one's goes on with `-2`.
@@ -17,7 +18,7 @@ impl Header {
     pub fn is_comparable(&self, other: &Self) -> bool {
         let listings = |header: &Self| {
             let mut own = header.sources.own.clone();
-            own.remove("plan");
+            own.remove(PLAN);
             own
         };
         self.experiment == other.experiment

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ use crate::name;
 use crate::project::Project;
 use crate::record::successions::Succession;
 use crate::record::sum::sha256;
+
+/// What an experiment's plan is called among the sources of its record; it is no file of a program.
+pub const PLAN: &str = "plan";
 
 /// Hashes of everything that decides what a program does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +44,7 @@ pub struct Current {
     /// What cells of older records are called now.
     pub renamed: Vec<Renamed>,
     /// When programs were rewritten.
-    successions: Vec<Succession>,
+    successions: Arc<[Succession]>,
 }
 
 /// How a record relates to the files that lie here now.
@@ -71,13 +75,18 @@ impl Freshness {
 }
 
 impl Current {
-    /// Hashes what an experiment depends on.
-    pub fn read(project: &Project, chapter: &str, experiment: &Experiment) -> Result<Self> {
+    /// Hashes what an experiment depends on. All experiments have the same successions.
+    pub fn read(
+        project: &Project,
+        chapter: &str,
+        experiment: &Experiment,
+        successions: &Arc<[Succession]>,
+    ) -> Result<Self> {
         let benches = project.benches();
         let listings = experiment.programs().into_iter().map(|program| Project::listing(chapter, program));
         let (used, unused) = modules(&benches, chapter, listings)?;
         let mut own: BTreeMap<_, _> = used.into_iter().map(|(file, code)| (file, hash(code.as_bytes()))).collect();
-        own.insert("plan".to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
+        own.insert(PLAN.to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
 
         let mut beneath = BTreeMap::new();
         let manifest = format!("{chapter}/Cargo.toml");
@@ -95,11 +104,11 @@ impl Current {
         if benches.join(&build).is_file() {
             beneath.insert(build.clone(), hash_file(&benches.join(build))?);
         }
-        let workspace = fs::read_to_string(benches.join("Cargo.toml")).context("cannot read benches-src/Cargo.toml")?;
+        let workspace = workspace(project)?;
         let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
         let dependencies = Dependencies::of(chapter, &workspace, &lock)?;
         beneath.insert("dependencies".to_owned(), hash(dependencies.0.as_bytes()));
-        beneath.insert("profile".to_owned(), hash(profile(&workspace)?.as_bytes()));
+        beneath.insert("profile".to_owned(), hash(profile(&workspace).as_bytes()));
         for file in ["rust-toolchain.toml", ".cargo/config.toml"] {
             beneath.insert(file.to_owned(), hash_file(&project.root().join(file))?);
         }
@@ -107,7 +116,7 @@ impl Current {
         beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
         let programs = experiment.programs().into_iter().map(|program| format!("{chapter}/{program}")).collect();
         let (experiment, renamed) = (experiment.name.clone(), experiment.renamed.clone());
-        let successions = Succession::load_all(project)?;
+        let successions = successions.clone();
         Ok(Self { sources: Sources { own, beneath }, unused, experiment, programs, renamed, successions })
     }
 }
@@ -161,9 +170,8 @@ impl Package {
 }
 
 impl Dependencies {
-    fn of(chapter: &str, workspace: &str, lock: &str) -> Result<Self> {
+    fn of(chapter: &str, workspace: &toml::Table, lock: &str) -> Result<Self> {
         let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
-        let workspace: toml::Table = toml::from_str(workspace).context("benches-src/Cargo.toml is no manifest")?;
         let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
         let mut wanted = vec![chapter.to_owned()];
         let mut found = BTreeMap::new();
@@ -179,10 +187,16 @@ impl Dependencies {
     }
 }
 
+/// The manifest of the workspace of all programs.
+pub fn workspace(project: &Project) -> Result<toml::Table> {
+    let text =
+        fs::read_to_string(project.benches().join("Cargo.toml")).context("cannot read benches-src/Cargo.toml")?;
+    toml::from_str(&text).context("benches-src/Cargo.toml is no manifest")
+}
+
 /// How the workspace's programs are compiled.
-fn profile(workspace: &str) -> Result<String> {
-    let workspace: toml::Table = toml::from_str(workspace).context("benches-src/Cargo.toml is no manifest")?;
-    Ok(workspace.get("profile").map_or(String::new(), ToString::to_string))
+fn profile(workspace: &toml::Table) -> String {
+    workspace.get("profile").map_or(String::new(), ToString::to_string)
 }
 
 /// The files of a chapter's crate that some listings use, themselves included, with their code, and the modules that they do not use.

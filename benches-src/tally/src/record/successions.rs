@@ -2,12 +2,14 @@
 //! long speaks of both. `tally succeed` measures it, and writes down what came of it.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use crate::book::plan_file;
 use crate::project::Project;
+use crate::record::sources::PLAN;
 
 /// One time that programs were rewritten: a file of `data/successions`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,9 +69,6 @@ pub struct Compared {
     pub rounds: usize,
 }
 
-/// What a plan is called among the sources of a record.
-pub const PLAN: &str = "plan";
-
 /// What is still as long.
 const ALIKE: f64 = 0.02;
 
@@ -88,16 +87,8 @@ impl Succeeded {
 
 impl Succession {
     /// Reads all of them, in the order of their days; none where there is no folder for them.
-    pub fn load_all(project: &Project) -> Result<Vec<Self>> {
-        let Ok(entries) = fs::read_dir(project.successions()) else { return Ok(Vec::new()) };
-        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-        paths.sort();
-        let read = |path: &std::path::PathBuf| {
-            let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-            toml::from_str(&text).with_context(|| format!("in {}", path.display()))
-        };
-        paths.iter().map(read).collect()
+    pub fn load_all(project: &Project) -> Result<Arc<[Self]>> {
+        Ok(plan_file::read_all(project, &project.successions())?.into_iter().map(|(_, own)| own).collect())
     }
 
     /// Whether what was measured of these files is true of the current ones: each of those that differ was replaced then, and all these

@@ -45,7 +45,7 @@ impl Records {
             let named = named
                 .filter_map(|own| Some((own.name.clone(), view.plans.asked(&own.name, None).ok()?.expression)))
                 .collect();
-            let current = Current::read(&view.project, &plan.chapter, experiment)?;
+            let current = Current::read(&view.project, &plan.chapter, experiment, &view.successions)?;
             Ok(Planned { chapter: plan.chapter.clone(), name: experiment.name.clone(), current, named })
         };
         Ok(Self {

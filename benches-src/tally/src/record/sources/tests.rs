@@ -15,7 +15,7 @@ fn current(listing: &str, lock: &str) -> Current {
         sources: sources(listing, lock),
         unused: BTreeSet::new(),
         programs: vec!["c/a".to_owned()],
-        successions: Vec::new(),
+        successions: [].into(),
     }
 }
 
@@ -38,7 +38,7 @@ fn a_listing_whose_successor_takes_as_long_is_older() {
         plans: BTreeMap::new(),
         programs: vec![Succeeded { name: "c/a".to_owned(), alike, cells: Vec::new() }],
     };
-    let now = |alike| Current { successions: vec![rewritten(alike)], ..current("2", "2") };
+    let now = |alike| Current { successions: [rewritten(alike)].into(), ..current("2", "2") };
     let older = [rewritten(true).words(), "Cargo.lock".to_owned()];
     assert_eq!(sources("1", "1").freshness(&now(true)), Freshness::Older(older.to_vec()));
     assert_eq!(sources("1", "1").freshness(&now(false)), Freshness::Stale(vec!["a.rs".to_owned()]));
@@ -53,10 +53,11 @@ fn a_manifest_says_which_further_crates_it_builds_on() {
 
 #[test]
 fn what_a_chapter_does_not_need_is_none_of_its_business() {
-    let workspace = |features: &str, profile: &str| {
-        format!(
+    let manifest = |features: &str, profile: &str| {
+        let text = format!(
             "[workspace.dependencies]\na = {{ version = \"1\", features = [\"{features}\"] }}\nz = \"1\"\n[profile.release]\nlto = \"{profile}\"\n"
-        )
+        );
+        toml::from_str::<toml::Table>(&text).unwrap()
     };
     let lock = |b: &str, z: &str| {
         format!(
@@ -68,13 +69,13 @@ fn what_a_chapter_does_not_need_is_none_of_its_business() {
         )
     };
     let of = |features: &str, b: &str, z: &str| {
-        Dependencies::of("chapter", &workspace(features, "off"), &lock(b, z)).unwrap().0
+        Dependencies::of("chapter", &manifest(features, "off"), &lock(b, z)).unwrap().0
     };
     assert_eq!(of("x", "1", "1"), of("x", "1", "2"), "z is another chapter's");
     assert_ne!(of("x", "1", "1"), of("x", "2", "1"), "b is needed by a");
     assert_ne!(of("x", "1", "1"), of("y", "1", "1"), "features of a");
     assert!(!of("x", "1", "1").contains("other"), "the other b is not needed");
-    assert_ne!(profile(&workspace("x", "off")).unwrap(), profile(&workspace("x", "fat")).unwrap());
+    assert_ne!(profile(&manifest("x", "off")), profile(&manifest("x", "fat")));
 }
 
 #[test]
