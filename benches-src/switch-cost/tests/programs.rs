@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use observation::{Description, Observation};
-use support::{observe, run, seen, skipped};
+use support::{description, observe, programs_of_the_crate, run, seen, skipped};
 
 const LOOP_SOCKET: &str = env!("CARGO_BIN_EXE_loop-socket");
 const THREAD_SOCKET: &str = env!("CARGO_BIN_EXE_thread-socket");
@@ -31,8 +31,7 @@ struct Program {
 
 /// Whatever lies in the chapter's folder of programs: a new one is tested as soon as it is there.
 fn programs() -> Vec<Program> {
-    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin").read_dir().unwrap();
-    let mut programs: Vec<_> = files.map(|file| Program::of(&file.unwrap().path())).collect();
+    let mut programs: Vec<_> = programs_of_the_crate().into_iter().map(Program::of).collect();
     programs.sort_by(|one, other| one.name.cmp(&other.name));
     assert!(!programs.is_empty());
     programs
@@ -51,11 +50,9 @@ fn with(parameter: &str) -> Vec<Program> {
 }
 
 impl Program {
-    fn of(file: &Path) -> Self {
-        let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+    fn of(name: String) -> Self {
         let path = Path::new(LOOP_SOCKET).with_file_name(&name).to_str().unwrap().to_owned();
-        let said = serde_json::from_slice(&run(&[&path], &["--describe"]).stdout)
-            .unwrap_or_else(|error| panic!("{name} does not say what it has: {error}"));
+        let said = description(&path);
         let new = Self { name, path, said, parameters: BTreeMap::new() };
         SMALL.iter().filter(|(name, _)| new.has(name)).fold(new.clone(), |own, (name, value)| own.given(name, value))
     }

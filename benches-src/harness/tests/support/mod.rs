@@ -66,8 +66,8 @@ fn is_of(described: &str, own: &str) -> bool {
     described.strip_suffix('*').map_or(described == own, |begin| own.starts_with(begin))
 }
 
-/// The names of all files that are programs.
-fn programs_of_the_crate() -> Vec<String> {
+/// The names of all files that are programs of the crate that is tested.
+pub fn programs_of_the_crate() -> Vec<String> {
     let folder = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin")).unwrap();
     let files =
         folder.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "rs"));
@@ -76,7 +76,7 @@ fn programs_of_the_crate() -> Vec<String> {
 
 /// What a program says it has: parameters and measures, each with a name and a meaning.
 #[track_caller]
-fn description(program: &str) -> Description {
+pub fn description(program: &str) -> Description {
     let output = run(&[program], &["--describe"]);
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
     let described: Description = serde_json::from_slice(&output.stdout).unwrap();
