@@ -51,6 +51,13 @@ pub struct Asked<'a> {
     pub expression: Expression,
 }
 
+impl Asked<'_> {
+    /// The programs whose numbers it is computed from.
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
+        self.expression.leaves().into_iter().map(|leaf| leaf.name.as_str())
+    }
+}
+
 /// Those of a chapter; none where it has no file of them.
 pub fn load(project: &Project, chapter: &str) -> Result<Vec<Named>> {
     let path = project.quantities(chapter);

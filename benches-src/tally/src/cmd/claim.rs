@@ -103,7 +103,7 @@ impl<'a> Judged<'a> {
     fn stale(&self, view: &View) -> Result<Vec<Missing>> {
         let mut notes = Vec::new();
         for part in &self.parts {
-            let note = render::stale(view, part.asked.plan, part.asked.experiment)?;
+            let note = render::stale(view, &part.asked)?;
             notes.extend(note.filter(|note| !notes.contains(note)));
         }
         Ok(notes)

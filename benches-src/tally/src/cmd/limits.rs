@@ -103,12 +103,14 @@ impl Limits {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let (plan, experiment) = experiment(view)?;
         let kept = view.kept(plan, experiment)?;
-        if let Err(missing) = kept.as_ref() {
-            return Ok(render::missing(missing, form));
-        }
+        let aged = match kept.as_ref() {
+            Err(missing) => return Ok(render::missing(missing, form)),
+            Ok((_, aged)) => aged,
+        };
         let guide = Guide::load(view, plan)?;
         let rows = rows(view, plan, experiment, &guide)?;
-        let stale = render::stale(view, plan, experiment)?.map_or(String::new(), |note| render::missing(&note, form));
+        let stale = render::stale_only(aged, experiment, &view.machine);
+        let stale = stale.map_or(String::new(), |note| render::missing(&note, form));
         let context = render::context(view, plan, experiment)?;
         Ok(match form {
             Form::Page => page(&guide.units, &rows, &context, &stale, again(view)),

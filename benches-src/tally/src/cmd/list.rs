@@ -11,7 +11,7 @@ use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::{Machine, Project};
-use crate::record::sources::Freshness;
+use crate::record::sources::{Freshness, Stale};
 use crate::record::{self, Header};
 
 mod machines;
@@ -175,10 +175,12 @@ pub fn stale(view: &View, program: &str, listing: &str) -> Result<String> {
     let mut out = String::new();
     for (plan, experiment) in experiments_of(view, program) {
         // Only what concerns this listing: a change in a rival is said at the rival.
-        if let Some((_, Freshness::Stale(what))) = view.header_on(&view.machine, plan, experiment)? {
+        let header = view.header_on(&view.machine, plan, experiment)?;
+        let aged = header.map(|(_, aged)| aged.of([program]));
+        if let Some(Freshness::Stale(Stale { what, .. })) = aged {
             let concerns = what.iter().filter(|file| **file == listing || !file.contains("/src/bin/"));
-            let concerns: Vec<String> = concerns.cloned().collect();
-            if !concerns.is_empty()
+            let concerns = Stale { what: concerns.cloned().collect(), ..Stale::default() };
+            if !concerns.what.is_empty()
                 && let Some(note) = render::freshness(&Freshness::Stale(concerns), experiment, &view.machine)
             {
                 out += &render::boxed(&note);

@@ -123,9 +123,9 @@ fn key(view: &View, planned: &Planned, points: &[Point]) -> String {
 /// What the machine that is shown measured of other programs than those that are shown.
 fn stale(view: &View, asked: &Heads) -> Result<String> {
     let mut boxes = BTreeMap::new();
-    for (head, Asked { plan, experiment, .. }) in asked {
-        if let Some(note) = render::stale(view, plan, experiment)? {
-            boxes.insert(experiment.name.as_str(), format!("{head}: {}", note.reason));
+    for (head, asked) in asked {
+        if let Some(note) = render::stale(view, asked)? {
+            boxes.insert(asked.experiment.name.as_str(), format!("{head}: {}", note.reason));
         }
     }
     let boxed = |reason| render::boxed(&Missing::new("stale", reason));

@@ -11,7 +11,7 @@ use crate::print::render;
 use crate::print::takeaways::Pair;
 use crate::print::view::View;
 use crate::project::Machine;
-use crate::record::sources::Freshness;
+use crate::record::sources::{Freshness, Stale};
 
 /// What there is of each number of a pair.
 pub struct Three<T> {
@@ -91,10 +91,12 @@ impl<'a> Compared<'a> {
 /// A number on another machine than the one that is shown. What other programs took is no answer to the same question.
 pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measured> {
     Ok(match view.kept_on(machine, asked.plan, asked.experiment)?.as_ref() {
-        Ok((record, Freshness::Fresh | Freshness::Older(_))) => record.evaluate(&asked.expression)?,
-        Ok((_, Freshness::Stale(what))) => {
-            Err(Missing::new("stale", format!("{} ({})", render::CHANGED_SINCE, what.join(", "))))
-        }
+        Ok((record, aged)) => match aged.of(asked.programs()) {
+            Freshness::Fresh | Freshness::Older(_) => record.evaluate(&asked.expression)?,
+            Freshness::Stale(Stale { what, .. }) => {
+                Err(Missing::new("stale", format!("{} ({})", render::CHANGED_SINCE, what.join(", "))))
+            }
+        },
         Err(missing) => Err(missing.clone()),
     })
 }
@@ -160,7 +162,7 @@ impl Columns<'_> {
 pub fn stale(view: &View, compared: &[Compared]) -> Result<String> {
     let mut labels = Vec::new();
     for own in compared.iter().filter(|own| own.here.ratio.is_ok()) {
-        if render::stale(view, own.asked.ratio.plan, own.asked.ratio.experiment)?.is_some() {
+        if render::stale(view, &own.asked.ratio)?.is_some() {
             labels.push(own.pair.label.as_str());
         }
     }

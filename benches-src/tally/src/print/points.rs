@@ -144,7 +144,8 @@ impl Source<'_> {
             };
             points.push(point("here", quantity.estimate, ""));
             if let Some((_, kept)) = &reference
-                && let Ok((record, Freshness::Fresh | Freshness::Older(_))) = kept.as_ref()
+                && let Ok((record, aged)) = kept.as_ref()
+                && !matches!(aged.of([row.cell.program.as_str()]), Freshness::Stale(_))
                 && let Ok(quantity) = record.evaluate(&self.main(&row.cell)?)?
                 && is_above_0(&quantity)
             {

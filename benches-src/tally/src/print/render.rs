@@ -88,7 +88,7 @@ fn of_sessions(quantity: &Quantity) -> String {
 /// What must stand beside a number in a sentence, each leading to where it is said in full.
 fn leading_marks(view: &View, asked: &Asked) -> Result<String> {
     let anchor = view.link_to_number(asked)?;
-    let stale = stale(view, asked.plan, asked.experiment)?.map(|note| leading(note.word, &note.reason, &anchor));
+    let stale = stale(view, asked)?.map(|note| leading(note.word, &note.reason, &anchor));
     let marks = marks(view, asked)?.into_iter().map(|mark| {
         let reason = format!("{}: {}", asked.expression, mark.words);
         leading(&mark.short, &reason, &anchor)
@@ -109,7 +109,7 @@ pub fn in_words(view: &View, asked: &Asked, measured: &Measured) -> Result<Strin
     if measured.is_err() {
         return Ok(plain(measured));
     }
-    let stale = stale(view, asked.plan, asked.experiment)?.map_or(String::new(), |note| format!(" ({})", note.word));
+    let stale = stale(view, asked)?.map_or(String::new(), |note| format!(" ({})", note.word));
     Ok(plain(measured) + &stale + &marks_in_words(&marks(view, asked)?))
 }
 
@@ -224,12 +224,17 @@ pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machi
     }
 }
 
-/// What must be said of a record of another listing or plan than the one that is shown; nothing of any other.
-pub fn stale(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Option<Missing>> {
-    Ok(match view.kept(plan, experiment)?.as_ref() {
-        Ok((_, aged @ Freshness::Stale(_))) => freshness(aged, experiment, &view.machine),
-        _ => None,
+/// What must be said of a number of other listings or another plan than those that are shown; nothing of any other.
+pub fn stale(view: &View, asked: &Asked) -> Result<Option<Missing>> {
+    Ok(match view.kept(asked.plan, asked.experiment)?.as_ref() {
+        Ok((_, aged)) => stale_only(&aged.of(asked.programs()), asked.experiment, &view.machine),
+        Err(_) => None,
     })
+}
+
+/// The same of a whole record.
+pub fn stale_only(aged: &Freshness, experiment: &Experiment, machine: &Machine) -> Option<Missing> {
+    matches!(aged, Freshness::Stale(_)).then(|| freshness(aged, experiment, machine)).flatten()
 }
 
 /// Text of a plan with its quantities filled in: what stands in braces is an expression. A sentence whose number is not there is left out,

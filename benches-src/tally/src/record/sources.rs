@@ -37,9 +37,11 @@ pub struct Current {
     pub sources: Sources,
     /// Modules of the crate that the listings do not use. A record may still have their hashes, from when each had those of all.
     unused: BTreeSet<String>,
+    /// Whose programs they are.
+    chapter: String,
     /// The experiment's name.
     experiment: String,
-    /// `chapter/program` of every program.
+    /// The name of every program.
     programs: Vec<String>,
     /// What cells of older records are called now.
     pub renamed: Vec<Renamed>,
@@ -54,8 +56,19 @@ pub enum Freshness {
     Fresh,
     /// Measured on something older beneath the same listings; what differs.
     Older(Vec<String>),
-    /// Another listing or plan than the one shown; what differs.
-    Stale(Vec<String>),
+    /// Another listing or plan than the one shown.
+    Stale(Stale),
+}
+
+/// What makes a record stale, and which of its programs it still speaks of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stale {
+    /// The files that differ.
+    pub what: Vec<String>,
+    /// Programs that were rewritten and take as long, each with what is said of its older numbers.
+    pub alike: BTreeMap<String, String>,
+    /// What differs beneath all of them.
+    pub beneath: Vec<String>,
 }
 
 impl Freshness {
@@ -69,8 +82,16 @@ impl Freshness {
 
     /// What is said of a stale record, or of its numbers.
     pub fn complaint(&self) -> Option<String> {
-        let Freshness::Stale(what) = self else { return None };
+        let Freshness::Stale(Stale { what, .. }) = self else { return None };
         Some(format!("measured before these changed: {}", what.join(", ")))
+    }
+
+    /// How fresh numbers of some of the record's programs are: where all of them take as long as they do now, others do not concern them.
+    pub fn of<'a>(&self, programs: impl IntoIterator<Item = &'a str>) -> Self {
+        let Freshness::Stale(Stale { alike, beneath, .. }) = self else { return self.clone() };
+        let words = programs.into_iter().map(|program| alike.get(program)).collect::<Option<BTreeSet<_>>>();
+        let Some(words) = words else { return self.clone() };
+        Freshness::Older(words.into_iter().chain(beneath).cloned().collect())
     }
 }
 
@@ -114,30 +135,31 @@ impl Current {
         }
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
-        let programs = experiment.programs().into_iter().map(|program| format!("{chapter}/{program}")).collect();
-        let (experiment, renamed) = (experiment.name.clone(), experiment.renamed.clone());
+        let programs = experiment.programs().into_iter().map(str::to_owned).collect();
+        let (chapter, experiment, renamed) = (chapter.to_owned(), experiment.name.clone(), experiment.renamed.clone());
         let successions = successions.clone();
-        Ok(Self { sources: Sources { own, beneath }, unused, experiment, programs, renamed, successions })
+        Ok(Self { sources: Sources { own, beneath }, unused, chapter, experiment, programs, renamed, successions })
     }
 }
 
 impl Sources {
     /// How a record of these sources relates to the `current` ones.
     pub fn freshness(&self, current: &Current) -> Freshness {
-        let mut stale = differences(&self.own, &current.sources.own);
-        stale.retain(|name| !current.unused.contains(name));
-        let covers = |own: &&Succession| {
-            own.covers(&current.experiment, &current.programs, &stale, [&self.own, &current.sources.own])
-        };
-        let succession = (!stale.is_empty()).then(|| current.successions.iter().find(covers));
-        let rewritten = match succession {
-            Some(None) => return Freshness::Stale(stale),
-            covered => covered.flatten().map(Succession::words),
-        };
-        match [Vec::from_iter(rewritten), differences(&self.beneath, &current.sources.beneath)].concat() {
-            older if older.is_empty() => Freshness::Fresh,
-            older => Freshness::Older(older),
+        let mut what = differences(&self.own, &current.sources.own);
+        what.retain(|name| !current.unused.contains(name));
+        let beneath = differences(&self.beneath, &current.sources.beneath);
+        if what.is_empty() {
+            return if beneath.is_empty() { Freshness::Fresh } else { Freshness::Older(beneath) };
         }
+        let rewritten = |program: &String| {
+            let replaced = [&self.own, &current.sources.own];
+            let path = format!("{}/{program}", current.chapter);
+            let own = current.successions.iter().find(|own| own.covers(&current.experiment, &path, &what, replaced))?;
+            Some((program.clone(), own.words()))
+        };
+        let alike = current.programs.iter().filter_map(rewritten).collect();
+        let stale = Freshness::Stale(Stale { what, alike, beneath });
+        stale.of(current.programs.iter().map(String::as_str))
     }
 }
 

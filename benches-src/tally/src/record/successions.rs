@@ -91,12 +91,12 @@ impl Succession {
         Ok(plan_file::read_all(project, &project.successions())?.into_iter().map(|(_, own)| own).collect())
     }
 
-    /// Whether what was measured of these files is true of the current ones: each of those that differ was replaced then, and all these
-    /// programs take as long as before.
+    /// Whether what was measured of a program with these files is true of the current ones: each of those that differ was replaced then, and
+    /// the program, `chapter/program`, takes as long as before.
     pub fn covers(
         &self,
         experiment: &str,
-        programs: &[String],
+        program: &str,
         differ: &[String],
         [measured, current]: [&BTreeMap<String, String>; 2],
     ) -> bool {
@@ -108,8 +108,7 @@ impl Succession {
             let after = plan.map(|own| &own.after).or(self.after.get(file));
             is(measured.get(file), before) && is(current.get(file), after)
         };
-        let is_alike = |program: &String| self.programs.iter().any(|own| own.name == *program && own.alike);
-        differ.iter().all(was_replaced) && programs.iter().all(is_alike)
+        self.programs.iter().any(|own| own.name == program && own.alike) && differ.iter().all(was_replaced)
     }
 
     /// What is said of a record that was measured before.
@@ -151,7 +150,7 @@ mod tests {
         };
         let covers = |program: &str, measured: &str, current: &str| {
             let differ = ["c/src/bin/a.rs".to_owned()];
-            own.covers("e", &[program.to_owned()], &differ, [&files(measured), &files(current)])
+            own.covers("e", program, &differ, [&files(measured), &files(current)])
         };
         assert!(covers("c/a", "old", "new"));
         assert!(!covers("c/a", "older", "new"), "it was another listing that was replaced");
@@ -176,9 +175,8 @@ mod tests {
         let measured = map(&[("c/src/bin/json.rs", "1"), ("plan", "p")]);
         let current = map(&[("c/src/bin/json-read.rs", "3"), ("plan", "q")]);
         let differ: Vec<String> = measured.keys().chain(current.keys()).cloned().collect();
-        let covers = |experiment, measured: &_, current: &_| {
-            own.covers(experiment, &["c/json-read".to_owned()], &differ, [measured, current])
-        };
+        let covers =
+            |experiment, measured: &_, current: &_| own.covers(experiment, "c/json-read", &differ, [measured, current]);
         assert!(covers("e", &measured, &current));
         assert!(!covers("another", &measured, &current), "whose plan was not replaced");
         assert!(!covers("e", &measured, &map(&[("c/src/bin/json-read.rs", "3"), ("plan", "r")])));

@@ -119,10 +119,9 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
             (Err(missing), Form::Page) => render::boxed_inline(missing),
             (measured, _) => render::in_words(view, &part.asked, measured)?,
         });
-        if let Ok((_, of_part)) = view.kept(part.asked.plan, part.asked.experiment)?.as_ref()
-            && age(of_part) > age(&freshness)
-        {
-            freshness = of_part.clone();
+        if let Ok((_, of_record)) = view.kept(part.asked.plan, part.asked.experiment)?.as_ref() {
+            let of_part = of_record.of(part.asked.programs());
+            freshness = if age(&of_part) > age(&freshness) { of_part } else { freshness };
         }
     }
     let band = |part: &JudgedPart| format!("{}; agrees: {}", part.part.name, part.agrees());
@@ -248,6 +247,7 @@ fn json(views: &[View], rows: &[Row]) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::sources::Stale;
 
     fn agreement(on_each: &[(Verdict, Freshness)]) -> Agreement {
         let on = |(verdict, freshness): &(Verdict, Freshness)| OnMachine {
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn machines_differ_where_what_was_measured_of_the_same_listings_does() {
-        let stale = || Freshness::Stale(vec!["a listing".to_owned()]);
+        let stale = || Freshness::Stale(Stale::default());
         let older = || Freshness::Older(vec!["a compiler".to_owned()]);
         let fresh = || Freshness::Fresh;
         use Verdict::{DoesNotHold, Holds, NotMeasured, Shifted, Undecided};

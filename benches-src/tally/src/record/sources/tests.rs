@@ -10,13 +10,18 @@ fn sources(listing: &str, lock: &str) -> Sources {
 
 fn current(listing: &str, lock: &str) -> Current {
     Current {
+        chapter: "c".to_owned(),
         experiment: "e".to_owned(),
         renamed: Vec::new(),
         sources: sources(listing, lock),
         unused: BTreeSet::new(),
-        programs: vec!["c/a".to_owned()],
+        programs: vec!["a".to_owned()],
         successions: [].into(),
     }
+}
+
+fn stale(file: &str) -> Option<String> {
+    Some(format!("measured before these changed: {file}"))
 }
 
 #[test]
@@ -24,7 +29,7 @@ fn a_changed_listing_is_stale_and_a_changed_dependency_is_older() {
     let measured = sources("1", "1");
     assert_eq!(measured.freshness(&current("1", "1")), Freshness::Fresh);
     assert_eq!(measured.freshness(&current("1", "2")), Freshness::Older(vec!["Cargo.lock".to_owned()]));
-    assert_eq!(measured.freshness(&current("2", "2")), Freshness::Stale(vec!["a.rs".to_owned()]));
+    assert_eq!(measured.freshness(&current("2", "2")).complaint(), stale("a.rs"));
 }
 
 #[test]
@@ -41,8 +46,32 @@ fn a_listing_whose_successor_takes_as_long_is_older() {
     let now = |alike| Current { successions: [rewritten(alike)].into(), ..current("2", "2") };
     let older = [rewritten(true).words(), "Cargo.lock".to_owned()];
     assert_eq!(sources("1", "1").freshness(&now(true)), Freshness::Older(older.to_vec()));
-    assert_eq!(sources("1", "1").freshness(&now(false)), Freshness::Stale(vec!["a.rs".to_owned()]));
-    assert_eq!(sources("0", "1").freshness(&now(true)), Freshness::Stale(vec!["a.rs".to_owned()]));
+    assert_eq!(sources("1", "1").freshness(&now(false)).complaint(), stale("a.rs"));
+    assert_eq!(sources("0", "1").freshness(&now(true)).complaint(), stale("a.rs"));
+}
+
+#[test]
+fn what_takes_as_long_is_older_beside_what_does_not() {
+    let own = |hash: &str| BTreeMap::from([("a.rs".to_owned(), hash.to_owned())]);
+    let program = |name: &str, alike| Succeeded { name: name.to_owned(), alike, cells: Vec::new() };
+    let rewritten = Succession {
+        day: "2026-11-26".to_owned(),
+        machine: "one".to_owned(),
+        before: own("1"),
+        after: own("2"),
+        plans: BTreeMap::new(),
+        programs: vec![program("c/a", true), program("c/b", false)],
+    };
+    let programs = vec!["a".to_owned(), "b".to_owned()];
+    let words = vec![rewritten.words()];
+    let now = Current { programs, successions: [rewritten].into(), ..current("2", "1") };
+    let freshness = sources("1", "1").freshness(&now);
+    assert_eq!(freshness.word(), "stale", "of the whole, since b takes another time");
+    assert_eq!(freshness.of(["a"]), Freshness::Older(words));
+    for programs in [&["b"][..], &["a", "b"], &["unknown"]] {
+        assert_eq!(freshness.of(programs.iter().copied()), freshness);
+    }
+    assert_eq!(sources("2", "1").freshness(&now).of(["b"]), Freshness::Fresh);
 }
 
 #[test]
@@ -137,7 +166,7 @@ fn what_is_not_used_any_more_does_not_make_a_record_stale() {
     let mut measured = sources("1", "1");
     measured.own.insert("b.rs".to_owned(), "1".to_owned());
     let mut current = current("1", "1");
-    assert_eq!(measured.freshness(&current), Freshness::Stale(vec!["b.rs".to_owned()]), "it is gone");
+    assert_eq!(measured.freshness(&current).complaint(), stale("b.rs"), "it is gone");
     current.unused.insert("b.rs".to_owned());
     assert_eq!(measured.freshness(&current), Freshness::Fresh);
 }
@@ -146,5 +175,5 @@ fn what_is_not_used_any_more_does_not_make_a_record_stale() {
 fn a_listing_that_is_gone_is_stale() {
     let mut gone = current("1", "1");
     gone.sources.own.clear();
-    assert_eq!(sources("1", "1").freshness(&gone), Freshness::Stale(vec!["a.rs".to_owned()]));
+    assert_eq!(sources("1", "1").freshness(&gone).complaint(), stale("a.rs"));
 }
