@@ -1,120 +1,35 @@
 //! The servers are run as a reader would run them, loaded and mistreated: every one does the same, answers what can be answered, and
 //! ends with a clear error where a result would be wrong.
 
+mod running;
 #[path = "../../harness/tests/support/mod.rs"]
 mod support;
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use does_it_matter::http::{LARGEST_BODY, answer_to, request};
+use does_it_matter::http::{LARGEST_BODY, request};
 use does_it_matter::order::Order;
+use running::{Running, ends_soon, free_port, soon};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{observe, run, seen};
 
 const SERVERS: [&str; 3] =
     [env!("CARGO_BIN_EXE_serve-thread"), env!("CARGO_BIN_EXE_serve-tokio"), env!("CARGO_BIN_EXE_serve-tokio-plain")];
+/// Those that ask another service before they answer have the same clients.
+const ALL: [&str; 6] = [
+    SERVERS[0],
+    SERVERS[1],
+    SERVERS[2],
+    env!("CARGO_BIN_EXE_ask-thread"),
+    env!("CARGO_BIN_EXE_ask-pool"),
+    env!("CARGO_BIN_EXE_ask-tokio"),
+];
 const NOTHING: &str = env!("CARGO_BIN_EXE_serve-nothing");
 const LOAD: &str = env!("CARGO_BIN_EXE_load");
-
-/// Longer than anything here should take, and shorter than the patience of the load generator.
-const SOON: Duration = Duration::from_secs(4);
-
-/// A server that serves whoever connects, until it is dropped.
-struct Running {
-    child: Child,
-    port: u16,
-}
-
-/// A port on which nobody listens, below those that the kernel gives to whoever connects: from one of those a connection can be made to
-/// itself. It is not tried by listening there: a program that another test starts at this moment has the listener too, until its own
-/// code begins, and would be taken for the server.
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(21_000);
-    loop {
-        let port = NEXT.fetch_add(1, Ordering::Relaxed);
-        if TcpStream::connect(("127.0.0.1", port)).is_err() {
-            return port;
-        }
-    }
-}
-
-/// Looks until something is so.
-fn soon(otherwise: &str, mut is_so: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < SOON, "{otherwise}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-impl Running {
-    fn start(program: &str) -> Self {
-        Self::start_with(program, &[])
-    }
-
-    fn start_with(program: &str, further: &[&str]) -> Self {
-        let port = free_port();
-        let flags = ["--port", &port.to_string(), "--serve-seconds", "60", "--quiet"];
-        let mut child = Command::new(program).args(flags).args(further).spawn().unwrap();
-        soon(&format!("{program} does not listen"), || {
-            assert_eq!(child.try_wait().unwrap(), None, "{program} has ended");
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
-        Self { child, port }
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(SOON)).unwrap();
-        stream
-    }
-
-    /// What comes back for these bytes until the server closes the connection.
-    fn refusal(&self, bytes: &[u8]) -> String {
-        let mut stream = self.connect();
-        stream.write_all(bytes).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("the connection is closed after the answer");
-        answer
-    }
-
-    fn answers(&self, stream: &mut TcpStream, json: &[u8]) {
-        stream.write_all(&request(json)).unwrap();
-        self.has_answered(stream, json);
-    }
-
-    fn has_answered(&self, stream: &mut TcpStream, json: &[u8]) {
-        let wanted = answer_to(json);
-        let mut answer = vec![0; wanted.len()];
-        stream.read_exact(&mut answer).unwrap();
-        assert_eq!(String::from_utf8_lossy(&answer), String::from_utf8_lossy(&wanted));
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-fn ends_soon(mut child: Child) -> Output {
-    let started = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > SOON {
-            child.kill().unwrap();
-            panic!("it hangs");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.wait_with_output().unwrap()
-}
 
 #[test]
 fn every_server_is_loaded_and_measured() {
@@ -212,7 +127,7 @@ fn more_load_than_can_be_answered_ends_in_time_and_leaves_no_latency() {
 fn a_port_in_use_is_an_error_that_names_it() {
     let other = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = other.local_addr().unwrap().port().to_string();
-    for program in SERVERS {
+    for program in ALL {
         let output = run(&[program], &["--port", &port]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success());
@@ -295,7 +210,7 @@ fn child_of(parent: u32) -> Option<Pid> {
 #[test]
 fn what_is_malformed_is_refused_and_the_server_lives_on() {
     let json = Order::of_bytes(3, 500).to_json();
-    for program in SERVERS {
+    for program in ALL {
         let server = Running::start(program);
         let mut other = server.connect();
         for (bytes, status) in [
@@ -314,7 +229,7 @@ fn what_is_malformed_is_refused_and_the_server_lives_on() {
 
 #[test]
 fn a_body_that_is_too_long_is_refused_before_it_is_sent() {
-    for program in SERVERS {
+    for program in ALL {
         let server = Running::start(program);
         let head = |bytes| format!("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: {bytes}\r\n\r\n");
         for bytes in [LARGEST_BODY as u64 + 1, u64::MAX / 2] {
@@ -329,7 +244,7 @@ fn a_body_that_is_too_long_is_refused_before_it_is_sent() {
 #[test]
 fn a_slow_client_is_answered_and_delays_nobody() {
     let json = Order::of_bytes(4, 500).to_json();
-    for program in SERVERS {
+    for program in ALL {
         let server = Running::start(program);
         let (mut slow, mut other) = (server.connect(), server.connect());
         for (index, byte) in request(&json).iter().enumerate() {
@@ -345,7 +260,7 @@ fn a_slow_client_is_answered_and_delays_nobody() {
 #[test]
 fn a_client_that_leaves_in_the_middle_takes_nobody_with_it() {
     let json = Order::of_bytes(5, 500).to_json();
-    for program in SERVERS {
+    for program in ALL {
         let server = Running::start(program);
         let mut leaving = server.connect();
         leaving.write_all(&request(&json)[..300]).unwrap();
