@@ -226,8 +226,9 @@ impl Between {
         within(Some(&of.experiment)).or_else(|| within(Some(&of.chapter))).or_else(|| within(None))
     }
 
-    /// The quantity of a session with the interval that is printed: it encloses the intervals over the rounds of each session of the same, each
-    /// widened by as much as another session needs, of such quantities. Where sessions are many, it is their range.
+    /// The quantity of a session with the interval that is printed: its interval over rounds, widened by as much as another session needs, of
+    /// such quantities; and it encloses the medians of the other sessions that there are. What is not known well in one of those makes
+    /// nothing less certain. Where sessions are many, it is their range.
     pub fn printed(
         &self,
         quantity: Quantity,
@@ -236,26 +237,22 @@ impl Between {
         others: &[Record],
     ) -> Result<Quantity> {
         let Some(within) = quantity.estimate.interval else { return Ok(quantity) };
-        let mut sessions = Vec::new();
+        let mut medians = Vec::new();
         for other in others {
             if let Ok(other) = other.evaluate(expression)? {
-                sessions.push(other.estimate);
+                medians.push(other.estimate.median);
             }
         }
-        let interval = if sessions.len() + 1 >= ENOUGH_SESSIONS {
-            let medians: Vec<f64> = sessions.iter().map(|session| session.median).collect();
+        let sessions = medians.len() + 1;
+        let interval = if sessions >= ENOUGH_SESSIONS {
             hull(within, range_of(quantity.estimate.median, medians))
         } else {
-            let one = |own: &Estimate, interval| {
-                let kind = Kind::of_number(expression, own);
-                widened(kind, own, interval, self.factor(kind, of).unwrap_or(1.0))
-            };
-            // Of a session without an interval its median is known.
-            let others = sessions.iter().map(|own| one(own, own.interval.unwrap_or((own.median, own.median))));
-            others.fold(one(&quantity.estimate, within), hull)
+            let kind = Kind::of_number(expression, &quantity.estimate);
+            let own = widened(kind, &quantity.estimate, within, self.factor(kind, of).unwrap_or(1.0));
+            medians.into_iter().fold(own, |interval, median| hull(interval, (median, median)))
         };
         let estimate = Estimate { interval: Some(interval), ..quantity.estimate };
-        Ok(Quantity { estimate, sessions: sessions.len() + 1, ..quantity })
+        Ok(Quantity { estimate, sessions, ..quantity })
     }
 
     /// The same where there may be no number.
