@@ -411,6 +411,16 @@ fn sessions() -> Vec<Case> {
             let past = fake.record().replacen("\"time\":\"20", "\"time\":\"19", 1);
             has(&page_of(&fake, &past), &["unreadable", "line 1", "it says that it was measured on 19"])
         }),
+        case(KIND, "a line is taken out of a whole record", "a doubt says that a round lacks a process", || {
+            let fake = measured();
+            let record = fake.record();
+            let without = |line: &&str| !line.contains("\"round\":2,\"cell\":1");
+            let fewer: String = record.lines().filter(without).map(|line| line.to_owned() + "\n").collect();
+            unless(fewer == record, "no line was taken out".to_owned(), String::new())?;
+            fake.write(RECORD, &fewer);
+            let page = fake.print(&["table", "pair", "--form", "page"]);
+            has(&page, &["rounds lack a process, and no interruption is noted: 1 of 6, which are left out"])
+        }),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! What a session says against its own numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::between::Kind;
 use crate::book::expression::{Expression, Operator, Selector};
@@ -81,7 +81,8 @@ impl Record {
             *counts.entry(kind).or_default() += 1;
         }
         let say = |(doubt, count): (&str, usize)| format!("{doubt}: in {count} of {} processes", self.runs.len());
-        let of_session = [self.doubt_of_moving(), self.doubt_of_stops(), self.doubt_of_interruptions()];
+        let of_session =
+            [self.doubt_of_moving(), self.doubt_of_stops(), self.doubt_of_interruptions(), self.doubt_of_gaps()];
         counts.into_iter().map(say).chain(of_session.into_iter().flatten()).collect()
     }
 
@@ -118,6 +119,16 @@ impl Record {
             "the session was begun at {}, interrupted, and gone on with {often} at {}, at {load}: its rounds are not of one piece",
             self.header.before.time, last.time
         ))
+    }
+
+    /// Said where rounds lack a process that no interruption accounts for: a line of the record has gone, or an older tally was interrupted and
+    /// wrote nothing of it.
+    fn doubt_of_gaps(&self) -> Option<String> {
+        let rounds = self.runs.iter().map(|run| run.round).collect::<BTreeSet<_>>().len();
+        let lacking = rounds - self.complete_rounds().len();
+        (lacking > self.resumed().count()).then(|| {
+            format!("rounds lack a process, and no interruption is noted: {lacking} of {rounds}, which are left out")
+        })
     }
 
     /// Said where the first two CPUs shared a cache at times and at others did not.
