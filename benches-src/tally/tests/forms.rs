@@ -278,6 +278,16 @@ fn the_calculators_data_stay_data_in_a_page() {
 }
 
 #[test]
+fn a_case_that_does_not_set_everything_is_an_error_in_each_form() {
+    let fake = with_calculator();
+    fake.write("benches-src/chapter/calculator.toml", &CALCULATOR.replacen("requests = 100000\n", "", 1));
+    for form in ["text", "page", "json"] {
+        let said = support::fail(fake.tally(&["calculator", "--machine", "a-machine", "--form", form]));
+        assert!(said.contains("requests is not set"), "{form}: {said}");
+    }
+}
+
+#[test]
 fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_session() {
     let fake = with_calculator();
     let value = |what: &str| {

@@ -286,6 +286,11 @@ impl Choice {
 }
 
 impl Case {
+    /// The number of a setting, in the setting's own unit.
+    pub fn number_of(&self, name: &str) -> Result<f64> {
+        self.values.get(name).copied().with_context(|| format!("{name} is not set"))
+    }
+
     /// A number of one's own.
     pub fn with(&self, name: &str, value: f64) -> Self {
         let mut case = self.clone();

@@ -89,7 +89,7 @@ impl Printer<'_> {
                 out += &downloads::csv_line(words.into_iter().chain(numbers).chain([formula, missing]));
             };
             for setting in &self.data.settings {
-                let estimate = Estimate { median: case.values[&setting.name], interval: None, rounds: 0 };
+                let estimate = Estimate { median: case.number_of(&setting.name)?, interval: None, rounds: 0 };
                 line(&setting.label, "assumed", &setting.unit, &Ok(estimate), String::new());
             }
             for input in &self.data.inputs {

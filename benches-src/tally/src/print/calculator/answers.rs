@@ -111,7 +111,7 @@ impl Numbers<'_> {
     fn still(&self, case: &Case) -> Result<Vec<String>> {
         let mut parts = Vec::new();
         for setting in self.levers() {
-            let own = case.values[&setting.name];
+            let own = case.number_of(&setting.name)?;
             let holds = |value| Ok(worst(&self.standings(&case.with(&setting.name, value))?) == State::Yes);
             match most(own, setting.most, holds)? {
                 Some(value) if value < setting.most => {
@@ -135,7 +135,9 @@ impl Numbers<'_> {
                 continue;
             }
             let holds = |value| is_kept(&case.with(&setting.name, value));
-            let Some(value) = most(setting.least, case.values[&setting.name], holds)? else { return Ok(Vec::new()) };
+            let Some(value) = most(setting.least, case.number_of(&setting.name)?, holds)? else {
+                return Ok(Vec::new());
+            };
             let value = words::rounded(value, Toward::Below).max(setting.least);
             parts.push(lever(setting, value));
             case = case.with(&setting.name, value);

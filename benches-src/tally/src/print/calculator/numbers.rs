@@ -129,7 +129,6 @@ impl Calculator {
         if let Some(derived) = self.derived.iter().find(|derived| derived.name == name) {
             return self.number(case, &derived.formula.expression, None);
         }
-        let value = case.values.get(name).with_context(|| format!("{name} is not set"))?;
-        Ok(value * self.setting(name)?.size)
+        Ok(case.number_of(name)? * self.setting(name)?.size)
     }
 }

@@ -62,8 +62,8 @@ impl Calculator {
     pub fn is_within(&self, case: &Case) -> Result<()> {
         for setting in &self.settings {
             let (name, least, most) = (&setting.name, setting.least, setting.most);
-            let value = case.values.get(name).with_context(|| format!("{name} is not set"))?;
-            ensure!((least..=most).contains(value), "{name} must be from {least} to {most}, and is {value}");
+            let value = case.number_of(name)?;
+            ensure!((least..=most).contains(&value), "{name} must be from {least} to {most}, and is {value}");
         }
         Ok(())
     }
