@@ -88,6 +88,9 @@ fn a_second_session_is_in_the_interval_however_few_rounds_it_has() {
         assert!(close(seen.estimate.interval.unwrap(), (low / 1.1, 1.5e6)), "{rounds}: {seen:?}");
         assert_eq!((seen.sessions, seen.estimate.rounds), (2, rounds as usize), "sessions are not pooled");
     }
+    // One without an interval of its own is known by its median.
+    let short = printed(&[session(1e6, 6, 0), session(1.5e6, 3, 1)], Some(1.1));
+    assert!(short.estimate.interval.unwrap().1 >= 1.48e6);
     // One of few rounds makes nothing less certain, for its median is all that is asked of it.
     let one = printed(&[session(1e6, 6, 0)], Some(1.1));
     let with_a_short_one = printed(&[session(1e6, 6, 0), session(1e6, 3, 1)], Some(1.1));
