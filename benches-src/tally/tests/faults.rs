@@ -1146,6 +1146,29 @@ fn workplaces() -> Vec<Case> {
             let seen = has(&text, &["2.00"])?;
             unless(!ok, text, seen)
         }),
+        case(
+            KIND,
+            "git that writes the line ends of Windows checks it out",
+            "every file has the bytes that were hashed",
+            || {
+                let (fake, clone) = (Fake::new(), tempfile::tempdir().unwrap());
+                fake.write(".gitattributes", include_str!("../../../.gitattributes"));
+                let git = |arguments: &[&str]| {
+                    let mut git = Command::new("git");
+                    git.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(arguments);
+                    let done = git.current_dir(fake.root()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+                    assert!(done.unwrap().success(), "git {arguments:?}");
+                };
+                git(&["init", "-q"]);
+                git(&["add", "benches-src", "book.toml", ".gitattributes"]);
+                git(&["commit", "-q", "-m", "x"]);
+                let to = clone.path().join("checkout");
+                git(&["clone", "-q", "-c", "core.autocrlf=true", "-c", "core.eol=crlf", ".", to.to_str().unwrap()]);
+                let listing = "benches-src/chapter/src/bin/slow.rs";
+                let cloned = fs::read_to_string(to.join(listing)).unwrap();
+                unless(cloned != fake.read(listing), format!("{cloned:?}"), "the same bytes")
+            },
+        ),
         case(KIND, "no registry of packages can be reached", "it is said, and not asked at every build", || {
             let fake = Fake::new();
             fake.write("book/charts/package-lock.json", "{}");

@@ -34,11 +34,13 @@ pub fn own_executable() -> PathBuf {
 const MANY_DESCRIPTORS: u64 = 1 << 20;
 
 fn keep_descriptors_few() -> Result<()> {
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|soft| soft > MANY_DESCRIPTORS) {
-        setrlimit(Resource::Nofile, Rlimit { current: Some(MANY_DESCRIPTORS), ..limit })?;
-    }
-    Ok(())
+    few(getrlimit(Resource::Nofile)).map_or(Ok(()), |limit| Ok(setrlimit(Resource::Nofile, limit)?))
+}
+
+/// What a limit of descriptors is lowered to, if it is.
+fn few(limit: Rlimit) -> Option<Rlimit> {
+    let are_many = limit.current.is_none_or(|soft| soft > MANY_DESCRIPTORS);
+    are_many.then_some(Rlimit { current: Some(MANY_DESCRIPTORS), ..limit })
 }
 
 /// Becomes a program that ends when this process ends, which is the parent now.
@@ -48,4 +50,19 @@ pub fn become_bound(parent: u32, program: &OsStr, arguments: &[std::ffi::OsStrin
     // Where the parent ended before the signal was asked for, it will never come.
     ensure!(getppid() == Pid::from_raw(parent.cast_signed()), "the process that was to be waited for has ended");
     Err(Command::new(program).args(arguments).exec()).with_context(|| format!("cannot start {}", program.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_for_which_valgrind_has_no_room_is_lowered_and_can_be_raised_again() {
+        let limit = |soft, hard| Rlimit { current: soft, maximum: hard };
+        let container = Some(1_073_741_816);
+        assert_eq!(few(limit(container, container)), Some(limit(Some(1 << 20), container)));
+        assert_eq!(few(limit(None, None)), Some(limit(Some(1 << 20), None)));
+        assert_eq!(few(limit(Some(1 << 20), container)), None);
+        assert_eq!(few(limit(Some(1024), Some(4096))), None);
+    }
 }

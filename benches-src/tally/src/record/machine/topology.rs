@@ -197,6 +197,15 @@ mod tests {
     }
 
     #[test]
+    fn numbers_with_holes() {
+        let machine = Machine::new();
+        machine.core(&[0, 6], "0,6", "0").core(&[64], "64", "1");
+        machine.cache([0, 6, 64], 0, 3, "0,6,64");
+        let all = cpus_in_list("0,6,64");
+        assert_eq!(machine.line(&all), "3 CPUs: 2 cores of 2 packages, 1 to 2 threads each, L3 shared by all");
+    }
+
+    #[test]
     fn a_cache_between_the_core_and_all() {
         let machine = Machine::new();
         for cpu in 0..8 {
