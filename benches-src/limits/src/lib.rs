@@ -77,17 +77,21 @@ pub fn settled(added: u64) -> u64 {
     last
 }
 
-/// What the C library is to be told of threads with such a stack.
+/// What the C library is to be told of threads with such a stack; unavailable where it asks for a larger one.
 pub fn attributes(Stack { stack_bytes }: Stack) -> Result<libc::pthread_attr_t> {
     let mut attributes = MaybeUninit::uninit();
-    // SAFETY: `init` writes attributes that are whole, `setstacksize` changes them; nobody else has them.
-    let failed = unsafe {
-        libc::pthread_attr_init(attributes.as_mut_ptr())
-            | libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack_bytes as usize)
-    };
-    ensure!(failed == 0, "the C library refuses stacks of {stack_bytes} bytes");
-    // SAFETY: written above, since nothing failed.
-    Ok(unsafe { attributes.assume_init() })
+    // SAFETY: it writes attributes that are whole; nobody else has them.
+    ensure!(unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) } == 0, "the C library makes no attributes");
+    // SAFETY: `init` has written them, since it did not fail.
+    let mut attributes = unsafe { attributes.assume_init() };
+    // SAFETY: they are whole, and stay so whatever it answers.
+    if unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, stack_bytes as usize) } != 0 {
+        let least = libc::PTHREAD_STACK_MIN;
+        return Err(Unavailable::because(format!(
+            "the C library asks for stacks of {least} bytes at least, and not of {stack_bytes}"
+        )));
+    }
+    Ok(attributes)
 }
 
 /// Maps a second stack for the calling thread, as the standard library does for handling signals; whether it could be. Nobody uses

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use harness::{Described, Findings, described};
+use harness::{Described, Findings, Unavailable, described};
 use observation::Measure;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,9 @@ pub struct Outcome {
 }
 
 const CLIMB: &str = "climb";
+
+/// What the last line of a climb begins with where this machine cannot do what it was asked for.
+const UNAVAILABLE: &str = "error: unavailable, because ";
 
 /// The whole of a program's `main`. `needs` says what one unit takes at most with these parameters, and the function adds units: it runs in a
 /// climbing process, another one of the same program. This one reports how far that has come.
@@ -175,7 +178,10 @@ impl Outcome {
             // One that was being added when something said no may not have come to life.
             Some(Report { added, alive, .. }) => Ok(*added.min(alive)),
             None if self.status.signal().is_some() => Ok(self.added),
-            None => anyhow::bail!("the climb ended with {}: {}", self.status, self.last_line),
+            None => match self.last_line.strip_prefix(UNAVAILABLE) {
+                Some(reason) => Err(Unavailable::because(reason)),
+                None => anyhow::bail!("the climb ended with {}: {}", self.status, self.last_line),
+            },
         }
     }
 

@@ -54,6 +54,15 @@ fn within(seconds: u64, mut done: impl FnMut() -> bool) -> bool {
 }
 
 #[test]
+fn a_stack_that_the_c_library_finds_too_small_is_unavailable_and_says_how_large_it_has_to_be() {
+    let order = Order::new(5, &serde_json::json!({ "stack_bytes": 1024, "second_stack": "none" })).unwrap();
+    let error = send_up(PTHREAD, &order).unwrap().reached().unwrap_err();
+    assert!(error.is::<harness::Unavailable>(), "{error:#}");
+    let least = libc::PTHREAD_STACK_MIN.to_string();
+    assert!(error.to_string().contains(&format!("{least} bytes at least, and not of 1024")), "{error:#}");
+}
+
+#[test]
 fn each_program_does_its_work_once_and_says_what_it_has() {
     each_program_does_what_it_says(|program| {
         Some(match program {

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::io;
+use std::mem::MaybeUninit;
 use std::process::ExitCode;
 use std::ptr;
 
@@ -14,9 +15,9 @@ fn reach_pthread(parameters: Parameters, climb: Climb) -> Result<()> {
     let attributes = attributes(parameters.stack)?;
     let second = ptr::without_provenance_mut(parameters.second_stack as usize);
     let top = climb.add_units(|| {
-        let mut id = 0;
+        let mut id = MaybeUninit::uninit();
         // SAFETY: the attributes are whole; `live` takes an argument that is a number, and borrows nothing.
-        match unsafe { libc::pthread_create(&mut id, &attributes, live, second) } {
+        match unsafe { libc::pthread_create(id.as_mut_ptr(), &attributes, live, second) } {
             0 => Ok(()),
             number => Err(io::Error::from_raw_os_error(number)),
         }
