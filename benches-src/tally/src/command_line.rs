@@ -10,8 +10,8 @@ use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
     become_bound, between, calculator, chart, check, chips, claim, confirm, convert, dearer, different, dumbbell,
-    export, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table, takeaway,
-    unpack, value, which,
+    export, import, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table,
+    takeaway, unpack, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -63,6 +63,7 @@ pub enum Verb {
     Check(check::Check),
     Schema(schema::Schema),
     Export(export::Export),
+    Import(import::Import),
     Succeed(succeed::Succeed),
     Unpack(unpack::Unpack),
     Convert(convert::Convert),
@@ -105,6 +106,7 @@ impl Verb {
             Verb::Measure(_)
             | Verb::Schema(_)
             | Verb::Export(_)
+            | Verb::Import(_)
             | Verb::Succeed(_)
             | Verb::Unpack(_)
             | Verb::Convert(_)
@@ -134,6 +136,7 @@ impl CommandLine {
         match &verb {
             Verb::Measure(_)
             | Verb::Export(_)
+            | Verb::Import(_)
             | Verb::Succeed(_)
             | Verb::Unpack(_)
             | Verb::Convert(_)
@@ -176,6 +179,7 @@ impl CommandLine {
             Verb::Measure(verb) => return verb.run(&project, form)?.is_an_error(),
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
+            Verb::Import(verb) => return verb.run(&project),
             Verb::Succeed(verb) => return verb.run(&project),
             Verb::Unpack(verb) => return verb.run(&project),
             Verb::Convert(verb) => return verb.run(&project),

@@ -11,12 +11,12 @@ use walkdir::WalkDir;
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
-use crate::record::contributed::{Contributed, add, facts};
-use crate::record::machine::Facts;
-use crate::record::private::{private_names, without_folders};
+use crate::record::contributed::{Contributed, add};
+use crate::record::private::private_names;
+use crate::record::publishable::{is_within, of_one_machine, refuse_failures, refuse_private};
 use crate::record::sources::Current;
 use crate::record::successions::Succession;
-use crate::record::{Effort, FORMAT, Header, Raw, RawRecord, earlier_paths};
+use crate::record::{Effort, FORMAT, Header, RawRecord, earlier_paths};
 use crate::say;
 
 /// Add local results to data/machines as a session, without anything private
@@ -59,7 +59,8 @@ impl Export {
         if ready.is_empty() {
             bail!("there are no local records to export; run: cargo tally measure --effort full");
         }
-        of_one_machine(&ready, &folder)?;
+        let places: Vec<_> = ready.iter().map(|one| (one.from.display().to_string(), &one.record)).collect();
+        of_one_machine(&places, &folder)?;
         let written = add(&folder, ready.into_iter().map(|one| one.record).collect())?;
         for path in &written {
             say!("tally: wrote {}", path.display());
@@ -90,7 +91,8 @@ fn prepare(project: &Project, names: &[String], plan: &Plan, experiment: &Experi
     let ready = |(from, is_earlier, mut record): (PathBuf, bool, RawRecord)| {
         record.header.format = FORMAT;
         record.header.machine = record.header.machine.allow_listed();
-        let refused = refuse_private(project, names, &record).and_then(|()| refuse_failures(&record, experiment));
+        let refused = refuse_private(&record, project.root(), names);
+        let refused = refused.and_then(|()| refuse_failures(&record, &experiment.command()));
         refused.with_context(|| format!("{} is not exported", from.display()))?;
         Ok(Ready { from, is_earlier, record })
     };
@@ -122,72 +124,6 @@ fn left_over(plans: &Plans, folder: &Path) -> Vec<String> {
     left_over.collect()
 }
 
-/// What stands under one name is of one machine: the records themselves, and those that lie there already.
-fn of_one_machine(ready: &[Ready], folder: &Path) -> Result<()> {
-    let Some(first) = ready.first() else { return Ok(()) };
-    let agrees = |path: &Path, machine: &Facts, cure: &str| {
-        let facts = first.record.header.machine.differences(machine);
-        let (path, facts, first) = (path.display(), facts.join(", "), first.from.display());
-        ensure!(facts.is_empty(), "{path} is of another machine than {first}: they differ in {facts}; {cure}");
-        Ok(())
-    };
-    for one in ready {
-        agrees(&one.from, &one.record.header.machine, "measure again what is of the machine as it was before")?;
-    }
-    let cure = "use another name, or remove that folder if it is this machine as it was before";
-    let known = facts(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
-    known.map_or(Ok(()), |known| agrees(&folder.join("machine.toml"), &known, cure))
-}
-
-/// Whether a sign belongs to the word that stands beside it.
-fn is_within(sign: char) -> bool {
-    sign.is_alphanumeric() || sign == '_'
-}
-
-/// Whether a word stands there by itself: the user `user` is not in `user_ns`.
-fn contains_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(start, _)| {
-        let (before, after) = (text[..start].chars().next_back(), text[start + word.len()..].chars().next());
-        !before.is_some_and(is_within) && !after.is_some_and(is_within)
-    })
-}
-
-/// A record of failures alone is worth nothing to anybody else, and of a cell there are none.
-fn refuse_failures(record: &RawRecord, experiment: &Experiment) -> Result<()> {
-    let observed = record.observed();
-    for (index, cell) in record.header.cells.iter().enumerate() {
-        let lost = record.lost(&[index]).filter(|_| !observed.contains(&index));
-        ensure!(lost.is_none(), "every process of {cell} failed; see why, mend it, and run: {}", experiment.command());
-    }
-    Ok(())
-}
-
-/// What others wrote that came into a record: what failed programs said, why something is missing, and what is known of the machine. All else
-/// is this book's own words and numbers, whatever a host or a user is called.
-fn of_others(record: &RawRecord) -> Vec<&str> {
-    let facts = &record.header.machine;
-    let said = record.runs.iter().filter_map(|run| run.failure.as_ref());
-    let said = said.flat_map(|failure| [&failure.exit].into_iter().chain(&failure.last_lines));
-    let observed = record.runs.iter().filter_map(|run| run.observation.as_ref());
-    let missing = observed.flat_map(|Raw(seen)| seen.unavailable.values().chain(&seen.doubts));
-    let facts = facts.known.values().chain(facts.unavailable.values());
-    said.chain(missing).chain(facts).chain(&record.header.revision).map(String::as_str).collect()
-}
-
-fn refuse_private(project: &Project, names: &[String], record: &RawRecord) -> Result<()> {
-    for text in of_others(record) {
-        let without = without_folders(text, project.root());
-        ensure!(without == text, "it names a folder of this machine in {text:?}; measure again");
-        for name in names {
-            ensure!(
-                !contains_word(text, name),
-                "it contains {name:?}, which is this host's or this user's name; look for it and measure again"
-            );
-        }
-    }
-    Ok(())
-}
-
 /// The names of this host and this user, but for those that are words of the programs or of what they stand on: none of these gives them away.
 fn telling_names(project: &Project) -> Vec<String> {
     let own = own_words(project);
@@ -201,18 +137,4 @@ fn own_words(project: &Project) -> BTreeSet<String> {
     let texts = sources.filter_map(|file| fs::read_to_string(file.path()).ok());
     let words = |text: String| text.split(|sign: char| !is_within(sign)).map(str::to_owned).collect::<Vec<_>>();
     texts.flat_map(words).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_is_found_where_it_stands_by_itself() {
-        for (text, found) in
-            [("user_ns", false), ("superuser", false), ("/home/user/x", true), ("user", true), ("rustc user.", true)]
-        {
-            assert_eq!(contains_word(text, "user"), found, "{text}");
-        }
-    }
 }

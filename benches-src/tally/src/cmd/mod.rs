@@ -13,6 +13,7 @@ pub mod dearer;
 pub mod different;
 pub mod dumbbell;
 pub mod export;
+pub mod import;
 pub mod ladder;
 pub mod limits;
 pub mod list;

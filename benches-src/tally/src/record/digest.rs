@@ -221,6 +221,16 @@ fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> 
     Ok((*header, end))
 }
 
+/// The records of a bundle that has no digest beside it, each held against itself.
+pub fn records_of_bundle(bundle: &[u8]) -> Result<Vec<RawRecord>> {
+    let text = unpack(bundle, MOST_BUNDLE_BYTES)?;
+    let begins = text.match_indices("{\"header\":").map(|(at, _)| at);
+    let starts: Vec<usize> = begins.filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n').collect();
+    ensure!(starts.first() == Some(&0), "it does not begin with a record's header");
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| RawRecord::of_bundle(&text[*start..end])).collect()
+}
+
 /// The records of a bundle's lines, each held against the place that the digest names.
 pub fn records(digest: &Digest, texts: &[String], place: &str) -> Result<Vec<RawRecord>> {
     let read = |(entry, text): (&Entry, &String)| {

@@ -10,6 +10,7 @@ pub mod machine;
 pub mod packed;
 pub mod private;
 pub mod processors;
+pub mod publishable;
 pub mod seen;
 mod sessions;
 pub mod sound;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use super::exact::smuggled;
 use super::lines::*;
 use super::machine::State;
 use super::seen::Seen;
@@ -118,6 +119,17 @@ impl Record {
 }
 
 impl RawRecord {
+    /// Reads one of a bundle, which lies at no place that could say of what it is; nothing but what the format of records has.
+    pub(super) fn of_bundle(text: &str) -> Result<Self> {
+        let Header { chapter, experiment, .. } = parse_header(text.lines().next().unwrap_or_default())?;
+        let place = format!("{chapter}/{experiment}");
+        let record = Self::of_text(text, [&chapter, &experiment], &place)?;
+        let more = smuggled(text)?;
+        let line = more.unwrap_or_default();
+        ensure!(more.is_none(), "{place}, line {line}: holds something that the format of records does not have");
+        Ok(record)
+    }
+
     /// Writes it as it would have been recorded.
     pub fn write(&self, to: &mut impl Write) -> Result<()> {
         Line::Header(Box::new(self.header.clone())).write(to)?;
