@@ -5,7 +5,7 @@ mod support;
 
 use std::process::Command;
 
-use support::{each_program_does_what_it_says, observe, run};
+use support::{each_program_does_what_it_says, observe, run, skipped};
 
 /// Those that create units in batches, each with what makes it another program inside.
 const PROGRAMS: [&[&str]; 11] = [
@@ -83,17 +83,59 @@ fn nobody_maps_guards_or_unmaps_a_stack_that_is_there_already() {
     };
     assert!(strace.status.success());
     // More threads than the C library keeps stacks for.
-    const BATCH: [&str; 4] = ["--batch", "60", "--quiet", "--iters"];
-    let calls = |program, iters| {
-        let strace = ["strace", "-f", "-c", "-e", "trace=mmap,mprotect,munmap", "-U", "calls,name", program];
-        let output = run(&strace, &[&BATCH[..], &[iters]].concat());
-        let summary = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = summary.lines().find(|line| line.ends_with("total")).unwrap_or_else(|| panic!("{summary}"));
-        line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
-    };
-    let of_two_laps = |program| calls(program, "3") - calls(program, "1");
+    const BATCH: [&str; 2] = ["--batch", "60"];
+    let of_two_laps = |program| calls_of_two_laps("mmap,mprotect,munmap", program, &BATCH);
     assert_eq!(of_two_laps(env!("CARGO_BIN_EXE_spawn-pthread-own-stack")), 0);
     assert!(of_two_laps(env!("CARGO_BIN_EXE_spawn-pthread")) > 60, "this is how it would show");
+}
+
+/// How many more of these system calls three laps make than one.
+fn calls_of_two_laps(names: &str, program: &str, flags: &[&str]) -> u64 {
+    let calls = |iters| {
+        let traced = format!("trace={names}");
+        let strace = ["strace", "-f", "-c", "-e", &traced, "-U", "calls,name", program];
+        let output = run(&strace, &[flags, &["--quiet", "--iters", iters]].concat());
+        let summary = String::from_utf8_lossy(&output.stderr).into_owned();
+        // Where there were none, there is no summary.
+        let line = summary.lines().find(|line| line.ends_with("total"));
+        line.map_or(0, |line| line.split_whitespace().next().unwrap().parse::<u64>().unwrap())
+    };
+    calls("3") - calls("1")
+}
+
+#[test]
+fn a_runtime_starts_all_its_workers_at_once_and_the_one_without_workers_no_thread() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        return skipped("strace is not installed");
+    }
+    let current = env!("CARGO_BIN_EXE_start-current");
+    assert_eq!(calls_of_two_laps("clone,clone3", current, &[]), 0);
+    assert_eq!(calls_of_two_laps("epoll_create1", current, &[]), 2, "one for each start");
+    assert_eq!(calls_of_two_laps("epoll_create1", current, &["--drivers", "false"]), 0);
+    for program in [env!("CARGO_BIN_EXE_start-multi"), env!("CARGO_BIN_EXE_start-pool")] {
+        assert_eq!(calls_of_two_laps("clone,clone3", program, &["--workers", "5"]), 10, "{program}");
+    }
+}
+
+#[test]
+fn every_runtime_that_is_started_answers_and_ends() {
+    for (program, flags) in [
+        (env!("CARGO_BIN_EXE_start-current"), ["--drivers", "true"]),
+        (env!("CARGO_BIN_EXE_start-current"), ["--drivers", "false"]),
+        (env!("CARGO_BIN_EXE_start-multi"), ["--workers", "1"]),
+        (env!("CARGO_BIN_EXE_start-multi"), ["--workers", "16"]),
+        (env!("CARGO_BIN_EXE_start-pool"), ["--workers", "1"]),
+        (env!("CARGO_BIN_EXE_start-pool"), ["--workers", "16"]),
+    ] {
+        for placement in ["one-cpu", "free"] {
+            let seen = observe(
+                &[&[program], &flags[..]].concat(),
+                &["--iters", "3", "--warmups", "2", "--placement", placement],
+            );
+            assert_eq!(seen.samples[0].operations, 3, "{program} {flags:?} {placement}");
+            assert!(seen.samples[0].elapsed_ns > 0);
+        }
+    }
 }
 
 #[test]

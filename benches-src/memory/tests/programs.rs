@@ -21,6 +21,11 @@ const TASKS: [&str; 4] = [
     env!("CARGO_BIN_EXE_hold-future"),
 ];
 const BRIGADES: [&str; 2] = [env!("CARGO_BIN_EXE_hold-thread-brigade"), env!("CARGO_BIN_EXE_hold-tokio-brigade")];
+const SLEEPERS: [&str; 3] = [
+    env!("CARGO_BIN_EXE_hold-thread-asleep"),
+    env!("CARGO_BIN_EXE_hold-tokio-asleep"),
+    env!("CARGO_BIN_EXE_hold-tokio-joined"),
+];
 const COROUTINE: &str = env!("CARGO_BIN_EXE_hold-coroutine");
 
 /// What each of them must say, wherever it runs.
@@ -79,7 +84,7 @@ fn each_program_does_its_work_once_and_says_what_it_has() {
 #[test]
 fn every_ledger_is_read_at_eight_evenly_spaced_counts() {
     let _alone = alone();
-    for program in THREADS.iter().chain(&TASKS).chain(&BRIGADES).chain([&COROUTINE]) {
+    for program in THREADS.iter().chain(&TASKS).chain(&BRIGADES).chain(&SLEEPERS).chain([&COROUTINE]) {
         let seen = observe(&[program], &["--most", "80"]);
         let held: Vec<f64> = (1..=8).map(|step| f64::from(10 * step)).collect();
         assert_eq!((seen.measures["held"].values.as_slice(), seen.measures["held"].unit.as_str()), (&held[..], "1"));
@@ -142,6 +147,35 @@ fn a_task_of_a_brigade_has_its_cell_and_two_entries_of_256_bytes_for_its_sockets
 }
 
 #[test]
+fn a_task_that_sleeps_has_its_timer_in_its_cell_and_a_joined_sleep_is_a_box_and_a_pointer() {
+    const POINTER: f64 = 8.0;
+    let _alone = alone();
+    let [asleep, joined] = [SLEEPERS[1], SLEEPERS[2]].map(|program| observe(&[program], &["--most", "8000"]));
+    let future_bytes = |seen: &Observation| seen.measures["future_bytes"].values[0];
+    assert!(future_bytes(&asleep) > future_bytes(&joined), "a future that sleeps contains the sleep");
+    assert_eq!(per_unit(&asleep, "heap_bytes"), f64::from(tokio_cell(future_bytes(&asleep) as u32)));
+    assert_eq!(per_unit(&asleep, "heap_blocks"), 1.0);
+    // A task and a vector for each of the eight steps come on top.
+    let more = per_unit(&joined, "heap_bytes") - (future_bytes(&joined) + POINTER);
+    assert!((0.0..1.0).contains(&more), "{more} bytes beside the sleep and the pointer to it");
+    assert!((1.0..1.01).contains(&per_unit(&joined, "heap_blocks")));
+    for seen in [asleep, joined] {
+        assert!(per_unit(&seen, "system_kernel_stack_bytes") < 100.0, "no timer starts a thread");
+    }
+}
+
+#[test]
+fn a_thread_that_sleeps_has_what_a_thread_has_that_waits() {
+    let _alone = alone();
+    let [asleep, waiting] = [SLEEPERS[0], THREADS[0]].map(|program| observe(&[program], &["--most", "800"]));
+    for ledger in ["virtual_bytes", "resident_bytes", "page_table_bytes"] {
+        let ratio = per_unit(&asleep, ledger) / per_unit(&waiting, ledger);
+        assert!((0.9..1.1).contains(&ratio), "{ledger}: {ratio}");
+    }
+    assert!(per_unit(&asleep, "system_kernel_stack_bytes") > 4096.0);
+}
+
+#[test]
 fn what_is_touched_is_resident() {
     let _alone = alone();
     for program in [THREADS[0], TASKS[0], TASKS[2], TASKS[3]] {
@@ -155,12 +189,14 @@ fn what_is_touched_is_resident() {
 #[test]
 fn user_space_and_kernel_make_the_total_of_the_cgroup() {
     let _alone = alone();
-    let seen = observe(&[THREADS[0]], &["--most", "2000"]);
-    if has_cgroup(&seen) {
-        let parts = per_unit(&seen, "resident_bytes") + per_unit(&seen, "cgroup_kernel_bytes");
-        let whole = per_unit(&seen, "total_bytes");
-        assert!((parts / whole - 1.0).abs() < 0.1, "{parts} of {whole}");
-        assert!(per_unit(&seen, "cgroup_kernel_bytes") > 16384.0, "the kernel's side is charged too");
+    for program in [THREADS[0], SLEEPERS[0]] {
+        let seen = observe(&[program], &["--most", "2000"]);
+        if has_cgroup(&seen) {
+            let parts = per_unit(&seen, "resident_bytes") + per_unit(&seen, "cgroup_kernel_bytes");
+            let whole = per_unit(&seen, "total_bytes");
+            assert!((parts / whole - 1.0).abs() < 0.1, "{program}: {parts} of {whole}");
+            assert!(per_unit(&seen, "cgroup_kernel_bytes") > 16384.0, "the kernel's side is charged too");
+        }
     }
 }
 
