@@ -99,7 +99,7 @@ impl Division {
         if self.load.is_empty() {
             return Some(
                 "the load generator had no CPU of its own and ran only while the server's threads left one: latency has that \
-                 waiting in it, and CPU time compares with that of servers on as many CPUs alone",
+                 waiting in it, CPU time what it left in the caches, and both compare with those of servers on as many CPUs alone",
             );
         }
         self.same_core.then_some("server and load generators took from each other: they had CPUs of the same cores")
@@ -125,7 +125,7 @@ impl Division {
 /// load generator, which never sleeps while requests are due.
 fn give_way() -> Result<()> {
     let priority = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the kernel reads one structure that lives until it has, and changes how the calling thread is scheduled, no memory.
+    // SAFETY: the kernel reads one structure, which outlives the call, and writes no memory of ours.
     let failed = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &priority) };
     ensure!(failed == 0, "the load generator cannot give way: {}", std::io::Error::last_os_error());
     Ok(())
@@ -150,7 +150,7 @@ pub struct Parameters {
     #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
     json_bytes: u32,
     /// How long each phase lasts, in milliseconds; one of few requests up to four times as long, for a 99th percentile
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     milliseconds: u64,
     /// Requests per second where all servers answer as many
     #[arg(long, default_value_t = 6000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]

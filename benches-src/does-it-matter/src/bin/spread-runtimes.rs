@@ -27,16 +27,17 @@ fn spread_runtimes(listener: TcpListener, cpus: Cpus, answered: Answered) -> Res
         thread::spawn(move || runtime.block_on(pending::<()>()));
     }
     cpus.enter()?;
-    for next in 0.. {
+    let mut turn = 0;
+    loop {
         let (stream, _) = listener.accept()?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let answered = answered.clone();
         // In turn: with SO_REUSEPORT chance would give one CPU more connections than another, and differently in each round.
         // What ends one connection, an error too, is of no concern to the others.
-        runtimes[next % runtimes.len()].spawn(async move { converse(TcpStream::from_std(stream)?, &answered).await });
+        runtimes[turn].spawn(async move { converse(TcpStream::from_std(stream)?, &answered).await });
+        turn = (turn + 1) % runtimes.len();
     }
-    unreachable!("there is always a next connection")
 }
 
 async fn converse(mut stream: TcpStream, answered: &Answered) -> io::Result<()> {
