@@ -15,6 +15,7 @@ fn each_program_does_its_work_once_and_says_what_it_has() {
             Some(&["--milliseconds", "40", "--common-rate", "500"])
         }
         "ask-thread" | "ask-pool" | "ask-tokio" => Some(&["--milliseconds", "40", "--connections", "20"]),
+        "spread-thread" | "spread-tokio" | "spread-runtimes" => Some(&["--milliseconds", "40", "--connections", "20"]),
         _ => Some(&[]),
     });
 }
