@@ -7,13 +7,11 @@ use clap::Args;
 use harness::{Clock, Laps, Placement, monotonic_ns};
 use runtime::Flavor;
 use serde::Serialize;
-use switch_cost::SLEEP;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::task::{JoinHandle, spawn};
-use tokio::time::sleep;
+use tokio::task::{JoinHandle, spawn, yield_now};
 
 fn cancel_task(Parameters { members, runtime }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
-    let runtime = runtime.builder(placement)?.enable_all().build()?;
+    let runtime = runtime.start(placement)?;
     let mut gave_up = 0;
     clock.time(members, |laps| {
         gave_up += runtime.block_on(runtime.spawn(cancel_all(laps, members)))??;
@@ -25,7 +23,7 @@ fn cancel_task(Parameters { members, runtime }: Parameters, placement: Placement
 async fn cancel_all(laps: Laps, members: u64) -> Result<u64> {
     let mut gave_up = 0;
     let mut laps = laps.into_iter();
-    while let Some(()) = laps.next() {
+    while laps.next().is_some() {
         let waiting = start_waiting(members).await?;
         let start_ns = monotonic_ns();
         for (_sender, task) in waiting {
@@ -54,8 +52,8 @@ async fn start_waiting(members: u64) -> Result<Vec<Waiting>> {
     for _ in 0..members {
         arrivals.recv().await.context("a member left")?;
     }
-    // Time for the last of them to come to its wait, on another worker.
-    sleep(SLEEP).await;
+    // The last of them may still be on its way from there to its wait, if another worker runs it.
+    yield_now().await;
     Ok(waiting)
 }
 

@@ -17,7 +17,7 @@ fn cancel_thread(Parameters { members }: Parameters, placement: Placement, clock
     let mut gave_up = 0;
     clock.time(members, |laps| {
         let mut laps = laps.into_iter();
-        while let Some(()) = laps.next() {
+        while laps.next().is_some() {
             let waiting = start_waiting(members, placement)?;
             let start_ns = monotonic_ns();
             for (sender, thread) in waiting {

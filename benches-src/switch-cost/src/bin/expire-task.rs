@@ -28,7 +28,7 @@ async fn wait_in_vain(laps: Laps, mut rng: Rng) -> Result<u64> {
     let (_silent, mut messages) = unbounded_channel::<u64>();
     let mut fired = 0;
     let mut laps = laps.into_iter();
-    while let Some(()) = laps.next() {
+    while laps.next().is_some() {
         // Between one millisecond and two, so that timeouts end anywhere between two ticks of a clock that counts whole ones.
         let patience = Duration::from_nanos(rng.u64(1_000_000..2_000_000));
         let start = Instant::now();
