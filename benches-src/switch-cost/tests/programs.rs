@@ -228,6 +228,25 @@ fn a_thread_switches_once_per_hop_and_a_task_does_not() {
 }
 
 #[test]
+fn a_mutex_held_across_a_yield_switches_threads_and_not_tasks() {
+    let laps = ["--members", "2", "--each", "100", "--iters", "10", "--placement", "one-cpu"];
+    let counters = |program: &[&str]| observe(program, &laps).samples[0].counters.clone();
+    let threads = counters(&[env!("CARGO_BIN_EXE_lock-across-thread")]);
+    assert!(threads["voluntary_switches"] + threads["involuntary_switches"] >= 1000, "{threads:?}");
+    let tasks = counters(&[env!("CARGO_BIN_EXE_lock-across-tokio"), "--runtime", "current"]);
+    assert!(tasks["voluntary_switches"] < 100, "{tasks:?}");
+}
+
+#[test]
+fn a_timeout_that_fires_is_late_and_no_wait_is_lost() {
+    for program in [env!("CARGO_BIN_EXE_expire-thread"), env!("CARGO_BIN_EXE_expire-task")] {
+        let seen = observe(&[program], &["--iters", "20", "--placement", "one-cpu"]);
+        assert_eq!(seen.samples[0].operations, 20);
+        assert!(seen.samples[0].elapsed_ns > 0, "{program}: {seen:?}");
+    }
+}
+
+#[test]
 fn criterion_gives_as_many_samples_as_asked_for() {
     let few = ["--hops", "4", "--warm-up-ms", "1", "--measurement-ms", "5", "--samples", "12"];
     assert_eq!(observe(&[LOOP_SOCKET], &few).samples.len(), 12);
