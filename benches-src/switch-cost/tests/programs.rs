@@ -15,6 +15,9 @@ const THREAD_SOCKET: &str = env!("CARGO_BIN_EXE_thread-socket");
 const TASK_SOCKET: &str = env!("CARGO_BIN_EXE_task-socket");
 const CALL_THREAD: &str = env!("CARGO_BIN_EXE_call-thread");
 const THREAD_CHANNEL: &str = env!("CARGO_BIN_EXE_thread-channel");
+const READ_THREAD: &str = env!("CARGO_BIN_EXE_read-thread");
+const READ_PIECES: &str = env!("CARGO_BIN_EXE_read-pieces");
+const READ_URING: &str = env!("CARGO_BIN_EXE_read-uring");
 
 /// Small values, for every program that has such a parameter.
 const SMALL: [(&str, u64); 6] =
@@ -86,6 +89,8 @@ impl Program {
             "coroutine-switch" => 2,
             // Each line once.
             "chase-memory" => number("bytes") / 64,
+            // A file of 1 MiB, 4 KiB at a time.
+            name if name.starts_with("read-") => 256,
             _ => number("hops") * number("chains") * number("members") * number("each"),
         }
     }
@@ -281,6 +286,54 @@ fn two_cpus_means_that_neighbours_are_on_different_ones() {
             .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
             .collect();
         assert_eq!(counts, [(participants / 2).to_string(), (participants / 2).to_string()], "{program:?}: {output:?}");
+    }
+}
+
+#[test]
+fn a_file_is_read_in_pieces_of_any_size_and_number() {
+    for (program, flags, pieces) in [
+        (READ_THREAD, ["--read-bytes", "1048576"], 1),
+        (READ_PIECES, ["--read-bytes", "65536"], 16),
+        // What is left over at the end is not read.
+        (READ_THREAD, ["--read-bytes", "300001"], 3),
+        // Nor is 256 so many times a hundred.
+        (READ_URING, ["--at-once", "100"], 256),
+    ] {
+        let output = run(&[program], &[&flags[..], &["--once"]].concat());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let refused = program == READ_URING && said.contains("io_uring");
+        assert!(
+            said == format!("{pieces} operations done and counted\n") || refused,
+            "{program} {flags:?}: {output:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_file_that_was_read() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("read");
+    std::fs::create_dir_all(&folder).unwrap();
+    let output = Command::new(READ_PIECES).args(["--once", "--command", "exit 1"]).env("TMPDIR", &folder).output();
+    assert!(!output.unwrap().status.success(), "it has failed on its way");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn a_folder_without_room_for_the_file_is_named_with_the_cure() {
+    let full = std::env::temp_dir();
+    // Not even root can make a file in /proc. A limit on the size of files stands for a disk that is full.
+    for (folder, limit) in
+        [(Path::new("/proc"), ""), (Path::new("/proc/none"), ""), (&full, "trap '' XFSZ; ulimit -f 8;")]
+    {
+        for program in [READ_THREAD, READ_PIECES, READ_URING] {
+            let command = format!("{limit} exec {program} --once");
+            let output = Command::new("sh").args(["-c", &command]).env("TMPDIR", folder).output().unwrap();
+            assert!(!output.status.success(), "{program}: {output:?}");
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            let path = folder.join("cached-");
+            assert!(message.contains(path.to_str().unwrap()), "{program}: {message}");
+            assert!(message.contains("set TMPDIR to a folder that has room and is writable"), "{program}: {message}");
+        }
     }
 }
 

@@ -1,0 +1,52 @@
+//! One operation: one read of a piece of a file in the page cache, by a tokio task that blocks its worker meanwhile.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use cached::Reading;
+use clap::Args;
+use harness::{Clock, Laps, Placement};
+use runtime::Flavor;
+use serde::Serialize;
+
+#[path = "../cached.rs"]
+mod cached;
+
+fn read_task(Parameters { reading, runtime }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
+    let runtime = runtime.start(placement)?;
+    let file = Arc::new(cached::file()?);
+    let mut reads = 0;
+    clock.time(reading.pieces(), |laps| {
+        reads += runtime.block_on(runtime.spawn(read(file.clone(), reading, laps)))??;
+        Ok(())
+    })?;
+    Ok(reads)
+}
+
+async fn read(file: Arc<File>, reading: Reading, laps: Laps) -> Result<u64> {
+    let (mut piece, mut reads) = (reading.buffer(), 0);
+    for () in laps {
+        for place in reading.places() {
+            file.read_exact_at(&mut piece, place)?;
+            reads += cached::one_if_from(place, &piece);
+        }
+    }
+    Ok(reads)
+}
+
+#[derive(Args, Serialize)]
+struct Parameters {
+    #[command(flatten)]
+    #[serde(flatten)]
+    reading: Reading,
+    /// Which of tokio's runtimes
+    #[arg(long, value_enum, default_value_t)]
+    runtime: Flavor,
+}
+
+fn main() -> ExitCode {
+    harness::repeat(harness::name!(), read_task)
+}
