@@ -667,6 +667,14 @@ fn revisions() -> Vec<Case> {
             support::succeed(fake.measure(&[]));
             unless(!revision(&fake).is_null(), revision(&fake).to_string(), "none")
         }),
+        case(KIND, "the same, and the archive says of which revision it is", "that one", move || {
+            let outer = tempfile::tempdir().unwrap();
+            repository(outer.path());
+            let fake = Fake::inside(outer.path());
+            fake.write(".revision", "0123456789abcdef0123456789abcdef01234567\n");
+            support::succeed(fake.measure(&[]));
+            unless(revision(&fake) != "0123456789ab", revision(&fake).to_string(), "0123456789ab")
+        }),
         case(KIND, "GIT_DIR names another repository", "no revision", move || {
             let other = tempfile::tempdir().unwrap();
             repository(other.path());

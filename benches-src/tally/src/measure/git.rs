@@ -14,8 +14,8 @@ use crate::record::contributed::DIGEST;
 use crate::record::{Digest, Record};
 use crate::say;
 
-/// The revision of the checkout, with `+` where tracked files differ from it. That of another repository around it is none, and where git
-/// refuses to say it, that is told.
+/// The revision of the checkout, with `+` where tracked files differ from it; of an unpacked archive, the one that it was made of. That of another
+/// repository around it is none, and where git refuses to say it, that is told.
 pub fn revision(project: &Project) -> Option<String> {
     let root = project.root();
     let read = || -> Result<Option<String>, String> {
@@ -28,9 +28,9 @@ pub fn revision(project: &Project) -> Option<String> {
         Ok(Some(if dirty.is_empty() { revision } else { revision + "+" }))
     };
     match read() {
-        Ok(revision) => revision,
-        // What was never a checkout has no revision, and nobody expects one.
-        Err(_) if !root.join(".git").exists() => None,
+        Ok(revision) => revision.or_else(|| archived(root)),
+        // What was never a checkout has no revision but its archive's, and nobody expects one.
+        Err(_) if !root.join(".git").exists() => archived(root),
         Err(reason) => {
             let reason = reason.lines().next().unwrap_or_default().to_owned();
             say!("tally: warning: the records will say no revision, since git does not: {reason}");
@@ -41,6 +41,13 @@ pub fn revision(project: &Project) -> Option<String> {
             None
         }
     }
+}
+
+/// What `git archive` has written in the place of a format: the revision of which it packed the files. In a checkout the format still stands there.
+fn archived(root: &Path) -> Option<String> {
+    let text = fs::read_to_string(root.join(".revision")).ok()?;
+    let is_one = text.trim().len() >= 40 && text.trim().bytes().all(|sign| sign.is_ascii_hexdigit());
+    is_one.then(|| text[..12].to_owned())
 }
 
 /// What git prints in a checkout, or its complaint.
