@@ -122,7 +122,7 @@ pub const FACTS: &[Fact] = &[
     }),
     fact("transparent huge pages", true, "/sys/kernel/mm", || read("/sys/kernel/mm/transparent_hugepage/enabled")),
     fact("C library", true, "the C library", c_library),
-    fact("other allocators", false, "dpkg-query, of the packages that conditions name", other_allocators)
+    fact("other allocators", false, "dpkg-query, of the packages of jemalloc and mimalloc", other_allocators)
         .or_because("dpkg-query is not there, or knows of none"),
     fact("control group, CPU limit", false, GROUPS, || groups::cpu_limit(root())).or_because(NO_GROUPS),
     fact("control group, memory limit", false, GROUPS, || groups::memory_limit(root())).or_because(NO_GROUPS),
