@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use support::{Fake, PLAN, fail, observation, succeed, summed};
+use support::{Fake, PLAN, fail, line, observation, succeed, summed};
 
 #[test]
 fn measures_once_and_then_only_what_has_changed() {
@@ -571,6 +571,49 @@ fn a_condition_of_glibc_is_a_variable_of_the_environment() {
     let ratio = fake.print(&["value", "slow[free, no-stack-cache]", "--over", "slow[free]"]);
     assert_eq!(ratio, "1.50 [1.50–1.50]\n");
     assert!(fake.print(&["table", "pair"]).contains("no-stack-cache]"));
+}
+
+/// The usual plan, in which the slow program is also run with jemalloc in the C library's place.
+fn plan_with_jemalloc() -> String {
+    PLAN.replace("placement = \"free\" }\nfull", "placement = \"free\", condition = [\"none\", \"jemalloc\"] }\nfull")
+        .replace("full = { placement = [\"free\", \"one-cpu\"] }\n", "")
+}
+
+#[test]
+fn a_cell_is_measured_with_its_own_allocator_or_not_at_all() {
+    let fake = Fake::with_plan(&plan_with_jemalloc());
+    let (with, without) = (observation("slow", 3000), observation("slow", 2000));
+    // The shell that runs this says which libraries it has loaded.
+    fake.program("slow", &format!("if grep -q /libjemalloc /proc/$$/maps; then {with}; else {without}; fi"));
+    succeed(fake.measure(&[]));
+    let shown = fake.print(&["value", "slow[free, jemalloc]", "--over", "slow[free]"]);
+    let names_it = fake.record().contains("\"libjemalloc.so.2\":\"");
+    if names_it {
+        assert_eq!(shown, "1.50 [1.50–1.50]\n");
+    } else {
+        assert!(
+            shown.contains("libjemalloc.so.2 is not installed; on Debian: apt-get install libjemalloc2"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn a_program_that_no_library_can_be_loaded_for_is_not_measured_as_if_one_were() {
+    let fake = Fake::with_plan(&plan_with_jemalloc());
+    let said = line("slow", 2000).replace("PLACEMENT", "free");
+    fake.write("slow.rs", &format!("fn main() {{ println!(\"{{}}\", r#\"{said}\"#) }}"));
+    let mut compiler = Command::new("rustc");
+    compiler
+        .args(["-C", "target-feature=+crt-static"])
+        .arg(fake.path("slow.rs"))
+        .arg("-o")
+        .arg(fake.path("programs/slow"));
+    succeed(compiler);
+    succeed(fake.measure(&[]));
+    let shown = fake.print(&["value", "slow[free, jemalloc]"]);
+    assert!(shown.contains("its program loads no libraries"), "{shown}");
+    assert!(!fake.print(&["value", "slow[free]"]).contains("unavailable"), "without the condition it is measured");
 }
 
 #[test]

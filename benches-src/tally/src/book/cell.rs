@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::book::allocator::{self, Allocator};
 use crate::book::neighbour::Kind;
 
 /// One thing that is measured.
@@ -26,7 +27,8 @@ pub struct Cell {
 pub const PLACEMENTS: [&str; 3] = ["one-cpu", "two-cpus", "free"];
 
 /// The conditions that a plan can ask for. Another condition, `twin`, comes from the plan's A/A pairs.
-pub const CONDITIONS: [&str; 6] = [SPINNERS, STREAMER, NO_STACK_CACHE, LARGE_STACK_CACHE, ONE_ARENA, LARGE_TCACHE];
+pub const CONDITIONS: [&str; 8] =
+    [SPINNERS, STREAMER, NO_STACK_CACHE, LARGE_STACK_CACHE, ONE_ARENA, LARGE_TCACHE, JEMALLOC, MIMALLOC];
 
 /// The condition under which no CPU goes idle: on each, a process spins that gives way to every other.
 pub const SPINNERS: &str = "spinners";
@@ -46,6 +48,12 @@ pub const LARGE_TCACHE: &str = "large-tcache";
 
 /// The condition under which all threads share one arena of glibc's allocator.
 pub const ONE_ARENA: &str = "one-arena";
+
+/// The condition under which jemalloc takes the place of the C library's allocator.
+pub const JEMALLOC: &str = "jemalloc";
+
+/// The condition under which mimalloc does.
+pub const MIMALLOC: &str = "mimalloc";
 
 /// The condition of an A/A pair's second arm.
 pub const TWIN: &str = "twin";
@@ -105,6 +113,15 @@ impl Cell {
             Some(LARGE_STACK_CACHE) => Some(("GLIBC_TUNABLES", "glibc.pthread.stack_cache_size=4294967296")),
             Some(LARGE_TCACHE) => Some(("GLIBC_TUNABLES", "glibc.malloc.tcache_count=200")),
             Some(ONE_ARENA) => Some(("MALLOC_ARENA_MAX", "1")),
+            _ => None,
+        }
+    }
+
+    /// The allocator that makes its condition, where it is one that is loaded before the C library.
+    pub fn allocator(&self) -> Option<&'static Allocator> {
+        match self.condition.as_deref() {
+            Some(JEMALLOC) => Some(&allocator::JEMALLOC),
+            Some(MIMALLOC) => Some(&allocator::MIMALLOC),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! What was asked: programs, experiments and their cells, expressions, quantities, claims, published figures, directives.
 
+pub mod allocator;
 pub mod cell;
 pub mod claim;
 pub mod count;

@@ -51,6 +51,8 @@ fn condition(name: &str) -> &str {
         cell::LARGE_STACK_CACHE => "every stack kept",
         cell::LARGE_TCACHE => "200 blocks at hand",
         cell::ONE_ARENA => "one arena",
+        cell::JEMALLOC => "jemalloc",
+        cell::MIMALLOC => "mimalloc",
         unknown => unknown,
     }
 }

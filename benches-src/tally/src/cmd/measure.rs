@@ -18,7 +18,8 @@ use crate::measure::counted;
 use crate::measure::git::revision;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs::{self, LinkOrders};
-use crate::measure::session::{PROGRAMS_PATH, Session};
+use crate::measure::session::Session;
+use crate::measure::surroundings::{self, PROGRAMS_PATH};
 use crate::print::render::Form;
 use crate::project::Project;
 use crate::record::machine::{Facts, State};
@@ -225,14 +226,17 @@ impl Measure {
         let Wanted { plan, experiment, sources } = wanted;
         let path = project.local_record(&plan.chapter, &experiment.name);
         put_aside_if_unreadable(&path)?;
+        let cells = self.effort.cells(experiment)?;
+        let mut built = programs::built(&build.programs, &sources)?;
+        built.extend(surroundings::loaded(&cells, &build.programs)?);
         let header = Header {
             format: FORMAT,
             chapter: plan.chapter.clone(),
             experiment: experiment.name.clone(),
             effort: self.effort,
             seed: rand::rng().random_range(0..1 << 48),
-            cells: self.effort.cells(experiment)?,
-            built: Some(programs::built(&build.programs, &sources)?),
+            cells,
+            built: Some(built),
             sources,
             succeeds: None,
             revision: build.revision.clone(),
@@ -332,7 +336,10 @@ fn last_words(record: &Record) -> String {
 fn lacked_what_is_there_now(record: &Record) -> bool {
     let observed = record.runs.iter().filter_map(|run| run.observation.as_ref());
     let mut reasons = observed.flat_map(|seen| seen.unavailable.values());
-    reasons.any(|reason| counted::installed_since(reason, PROGRAMS_PATH).is_some())
+    reasons.any(|reason| {
+        let tool = counted::installed_since(reason, PROGRAMS_PATH);
+        tool.or_else(|| surroundings::installed_since(reason)).is_some()
+    })
 }
 
 /// One measurement at a time: on a machine, whatever checkout it is of, and in a checkout, whatever machine or container it is shared with.

@@ -44,7 +44,7 @@ fn read(count: Count, summary: &str, program: &Path) -> Result<BTreeMap<String, 
 }
 
 /// What is said of a tool that cannot be found, here and by programs that start one, after its name.
-const NOT_INSTALLED: &str = " is not installed";
+pub(super) const NOT_INSTALLED: &str = " is not installed";
 
 /// What is said of a tool that is not there, and which package of Debian has it.
 pub fn lacking(tool: &str, package: &str) -> String {

@@ -11,5 +11,6 @@ pub mod interrupted;
 pub mod neighbours;
 pub mod programs;
 pub mod session;
+pub mod surroundings;
 pub mod system_calls;
 mod tracing;

@@ -27,6 +27,7 @@ use crate::measure::bound::{CANNOT_START, bound};
 use crate::measure::core_to_core;
 use crate::measure::neighbours::Neighbours;
 use crate::measure::programs::LinkOrders;
+use crate::measure::surroundings::Surroundings;
 use crate::project::Project;
 use crate::record::machine::State;
 use crate::record::private::without_folders;
@@ -136,7 +137,10 @@ impl Session<'_> {
         for cell in cells.iter().filter(|cell| !cell.is_twin()) {
             self.interrupted.check(&self.path)?;
             let once = ["--once".to_owned(), "--quiet".to_owned()];
-            self.understood(cell, &self.start(&self.program(cell, None), cell, &once, 0)?)?;
+            let program = self.program(cell, None);
+            if let Ok(around) = Surroundings::of(cell, &program, 0)? {
+                self.understood(cell, &self.start(&program, cell, &once, around)?)?;
+            }
         }
         Ok(())
     }
@@ -210,13 +214,14 @@ impl Session<'_> {
         let program = self.program(cell, link_order);
         let core_to_core_ns = core_to_core::of_two_cpus().context("how far apart two CPUs are cannot be found out")?;
         let started = Instant::now();
-        let observe = || match self.experiment.count {
-            None => self.time(&program, cell, &self.flags(header.effort, round), environment_bytes),
-            Some(count) => self.count(count, cell, environment_bytes),
+        let observe = |around| match self.experiment.count {
+            None => self.time(&program, cell, &self.flags(header.effort, round), around),
+            Some(count) => self.count(count, cell, around),
         };
-        let outcome = match cell.neighbours() {
-            Some(kind) => self.beside(kind, cell, observe)?,
-            None => observe()?,
+        let outcome = match (Surroundings::of(cell, &program, environment_bytes)?, cell.neighbours()) {
+            (Err(reason), _) => Ok(self.unavailable(cell, reason)),
+            (Ok(around), Some(kind)) => self.beside(kind, cell, || observe(around))?,
+            (Ok(around), None) => observe(around)?,
         };
         let took_ms = Some(started.elapsed().as_millis() as u64);
         let (observation, failure) = match outcome {
@@ -245,8 +250,8 @@ impl Session<'_> {
         }
     }
 
-    fn time(&self, program: &Path, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Outcome> {
-        let ended = self.start(program, cell, flags, environment_bytes)?;
+    fn time(&self, program: &Path, cell: &Cell, flags: &[String], around: Surroundings) -> Result<Outcome> {
+        let ended = self.start(program, cell, flags, around)?;
         self.understood(cell, &ended)?;
         Ok(ended.observation(&self.plan.chapter, cell))
     }
@@ -292,34 +297,25 @@ impl Session<'_> {
     }
 
     /// Starts a program and waits for it, or for its time to run out.
-    fn start(&self, program: &Path, cell: &Cell, flags: &[String], environment_bytes: usize) -> Result<Ended<'_>> {
+    fn start(&self, program: &Path, cell: &Cell, flags: &[String], around: Surroundings) -> Result<Ended<'_>> {
         ensure!(program.is_file(), "cannot start {}: it is not there", program.display());
         let mut command = bound(&self.tally, program);
         command.args(cell.arguments()).args(flags);
-        self.wait(command, cell, environment_bytes, Child::kill)
+        self.wait(command, around, Child::kill)
     }
 
     /// Starts a command and waits for it, or for its time to run out.
     pub(super) fn wait(
         &self,
         mut command: Command,
-        cell: &Cell,
-        environment_bytes: usize,
+        around: Surroundings,
         kill: impl FnOnce(&mut Child) -> std::io::Result<()>,
     ) -> Result<Ended<'_>> {
         let temporary = self.project.temporary();
         let file = || tempfile::tempfile_in(&temporary).context(NO_ROOM);
         let (mut output, mut errors) = (file()?, file()?);
-        command
-            // The same few variables for every reader; the padding moves the stack from round to round.
-            .env_clear()
-            .env("PATH", PROGRAMS_PATH)
-            .env("TMPDIR", &temporary)
-            .env("ENVIRONMENT_PADDING", "x".repeat(environment_bytes))
-            .envs(cell.variable())
-            .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(errors.try_clone()?);
+        around.give(&mut command, &temporary);
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(errors.try_clone()?);
         let started = command.spawn();
         let mut child = started.with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let limit = Duration::from_secs(self.experiment.limit_seconds);
@@ -351,9 +347,6 @@ impl Session<'_> {
         Ok(measured.ok().and_then(|quantity| quantity.estimate.relative_half_width()))
     }
 }
-
-/// Where programs find the tools that they start.
-pub const PROGRAMS_PATH: &str = "/usr/bin:/bin";
 
 /// Why an unfinished session is not gone on with, given what would be measured now; nothing where it is.
 fn differences(left: &Header, now: &Header) -> Vec<&'static str> {

@@ -12,13 +12,14 @@ use super::bound::bound;
 use super::counted::{self, Counted};
 use super::ended::Ended;
 use super::session::{NO_ROOM, Outcome, Session};
+use super::surroundings::Surroundings;
 use crate::book::cell::Cell;
 use crate::book::count::Count;
 
 impl Session<'_> {
     /// Counts what an operation does, by a shorter and a longer run. Times under a tool that counts are no results, so none is
     /// kept.
-    pub(super) fn count(&self, count: Count, cell: &Cell, environment_bytes: usize) -> Result<Outcome> {
+    pub(super) fn count(&self, count: Count, cell: &Cell, around: Surroundings) -> Result<Outcome> {
         let tool = match counted::tool(count) {
             Ok(tool) => tool,
             Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
@@ -26,7 +27,7 @@ impl Session<'_> {
         let program = self.program(cell, None);
         let mut runs = Vec::new();
         for laps in self.experiment.laps_of(count) {
-            let (ended, summary) = self.trace((count, &tool), &program, cell, laps, environment_bytes)?;
+            let (ended, summary) = self.trace((count, &tool), &program, cell, laps, around)?;
             if let Some(reason) = counted::refused(count, &ended.errors) {
                 return Ok(Ok(self.unavailable(cell, reason)));
             }
@@ -62,7 +63,7 @@ impl Session<'_> {
         program: &Path,
         cell: &Cell,
         laps: u64,
-        environment_bytes: usize,
+        around: Surroundings,
     ) -> Result<(Ended<'_>, String)> {
         let summary = tempfile::NamedTempFile::new_in(self.project.temporary()).context(NO_ROOM)?;
         let mut command = bound(&self.tally, tool);
@@ -73,7 +74,7 @@ impl Session<'_> {
             .args(["--iters", &laps.to_string(), "--warmups", "0", "--json"])
             // A group of its own, since to kill the tool is not to kill what it looks at.
             .process_group(0);
-        let ended = self.wait(command, cell, environment_bytes, |child| {
+        let ended = self.wait(command, around, |child| {
             let group = Pid::from_raw(child.id().cast_signed()).expect("a process that was started");
             Ok(kill_process_group(group, Signal::KILL)?)
         })?;

@@ -107,7 +107,8 @@ pub struct Header {
     /// Hashes of what these programs have taken the place of, where both were measured side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<Sources>,
-    /// The programs that ran, by name: the first 16 hexadecimal digits of a SHA-256 of each one's file. Records of formats 1 and 2 lack it.
+    /// The programs that ran, by name, and the libraries that were loaded before the C library's, by the loader's name: the first 16
+    /// hexadecimal digits of a SHA-256 of each one's file. Records of formats 1 and 2 lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub built: Option<BTreeMap<String, String>>,
     /// The revision of the checkout, with `+` where files differed from it.

@@ -1,11 +1,12 @@
 //! The allow-list: everything that may stand in a record about a machine, and where it is read.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
 use super::provider::Firmware;
 use super::{cpu, groups, hypervisor, kernel, mitigations, read, row, topology};
+use crate::book::allocator::Allocator;
 use crate::record::processors::{Cache, caches_of, cpus_in_list, same_core};
 
 /// One thing that is known of a machine.
@@ -121,6 +122,8 @@ pub const FACTS: &[Fact] = &[
     }),
     fact("transparent huge pages", true, "/sys/kernel/mm", || read("/sys/kernel/mm/transparent_hugepage/enabled")),
     fact("C library", true, "the C library", c_library),
+    fact("other allocators", false, "dpkg-query, of the packages of jemalloc and mimalloc", other_allocators)
+        .or_because("dpkg-query is not there, or knows of none"),
     fact("control group, CPU limit", false, GROUPS, || groups::cpu_limit(root())).or_because(NO_GROUPS),
     fact("control group, memory limit", false, GROUPS, || groups::memory_limit(root())).or_because(NO_GROUPS),
     fact("control group, process limit", false, GROUPS, || groups::process_limit(root())).or_because(NO_GROUPS),
@@ -178,6 +181,18 @@ pub(super) fn flag_names(flags: &str) -> String {
 fn c_library() -> Option<String> {
     static KNOWN: OnceLock<Option<String>> = OnceLock::new();
     KNOWN.get_or_init(|| command("getconf", &["GNU_LIBC_VERSION"])).clone()
+}
+
+/// The packages of the allocators that conditions put in the C library's place, as far as they are installed.
+fn other_allocators() -> Option<String> {
+    let packages = Allocator::EVERY.iter().flat_map(|allocator| allocator.packages);
+    let mut query = Command::new("dpkg-query");
+    query.args(["-W", "-f", "${db:Status-Status} ${Package} ${Version}\n"]).args(packages);
+    // It fails where one is not known, and says what it knows of the others.
+    let output = query.stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let installed: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("installed ")).collect();
+    Some(installed.join(", ")).filter(|text| !text.is_empty())
 }
 
 fn command(program: &str, arguments: &[&str]) -> Option<String> {
