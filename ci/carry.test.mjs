@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
@@ -46,4 +46,47 @@ test('an archive measures on a bare machine, and its session is imported', { ski
   assert.match(shown.stdout, /^\d/, shown.stderr);
   assert.doesNotMatch(shown.stdout, /stale|older/, 'it was measured by the listings that lie here');
   assert.ok(Date.now() - start < 60_000, `${Date.now() - start} ms to import and show a session`);
+});
+
+test('what a contribution would change is printed, and nothing of it is run', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'contribution-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const checkout = join(folder, 'checkout');
+  const git = (...words) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', '-C', checkout, ...words], { encoding: 'utf8' });
+  execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, checkout]);
+  const contribute = (branch, change) => {
+    git('checkout', '--quiet', '-B', branch, 'HEAD');
+    change();
+    git('add', '--all');
+    git('commit', '--quiet', '--message', branch);
+    git('checkout', '--quiet', '--detach', 'HEAD~1');
+    // The tally that was built before: a contribution brings none.
+    const env = { ...process.env, TALLY: join(root, 'target/debug/tally') };
+    return spawnSync('ci/contribution', [branch], { cwd: checkout, env, encoding: 'utf8' });
+  };
+  const machine = join(checkout, 'data/machines/amd-epyc-zen4-2cpu-vm');
+  const added = contribute('another-machine', () => {
+    cpSync(machine, join(checkout, 'data/machines/another-machine'), { recursive: true });
+    writeFileSync(join(checkout, 'ci/contribution'), '#!/bin/sh\ntouch /tmp/pwned-by-a-contribution\n');
+  });
+  assert.equal(added.status, 0, added.stdout + added.stderr);
+  assert.match(added.stdout, /not looked at here:\n\n~~~~\nci\/contribution\n/);
+  assert.match(added.stdout, /### Machines\n\n~~~~\n[\s\S]*another-machine/);
+  assert.match(added.stdout, /### Verdicts that come or go\n\n~~~~diff\n\+ +another-machine/);
+  assert.ok(!existsSync('/tmp/pwned-by-a-contribution'));
+
+  const linked = contribute('a-link', () => symlinkSync('/etc/passwd', join(checkout, 'data/machines/linked')));
+  assert.equal(linked.status, 1);
+  assert.match(linked.stdout, /no files, and are refused:[\s\S]*data\/machines\/linked/);
+
+  const removed = contribute('less', () => rmSync(machine, { recursive: true }));
+  assert.equal(removed.status, 1);
+  assert.match(removed.stdout, /never replaced[\s\S]*data\/machines\/amd-epyc-zen4-2cpu-vm\/machine\.toml/);
+
+  const damaged = contribute('damage', () => {
+    cpSync(machine, join(checkout, 'data/machines/damaged'), { recursive: true });
+    writeFileSync(join(checkout, 'data/machines/damaged/sessions/2026-11-24.digest.zst'), 'half');
+  });
+  assert.equal(damaged.status, 1);
+  assert.match(damaged.stdout, /### What is wrong[\s\S]*damaged/);
 });

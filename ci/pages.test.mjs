@@ -222,6 +222,22 @@ test('the arrow keys scroll a table and leave the page where it is', async () =>
   await close();
 });
 
+test('machines are sorted by the column whose head is chosen, upwards and then downwards', async () => {
+  const { page, close } = await open('machines.html');
+  const head = page.locator('table.sortable th', { hasText: 'a bare write and read' });
+  const numbers = () => page.$$eval('table.sortable tbody tr', (rows) => rows.map((row) => row.cells[1].dataset.sort).filter(Boolean).map(Number));
+  const sorted = (await numbers()).sort((one, other) => one - other);
+  assert.ok(sorted.length > 2, String(sorted));
+  for (const [direction, wanted] of [['ascending', sorted], ['descending', [...sorted].reverse()]]) {
+    await head.locator('button').click();
+    assert.equal(await head.getAttribute('aria-sort'), direction);
+    assert.deepEqual(await numbers(), wanted);
+  }
+  await page.locator('table.sortable th', { hasText: 'kernel' }).last().locator('button').press('Enter');
+  assert.equal(await page.locator('table.sortable [aria-sort]').count(), 1);
+  await close();
+});
+
 /** A number that is missing, with its reason. The reference machine may lack none, so it is taken from what tally prints elsewhere. */
 function missing() {
   const printed = readFileSync(new URL('../benches-src/tally/tests/snapshots/forms__calculator-page.snap', import.meta.url), 'utf8');

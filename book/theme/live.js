@@ -101,6 +101,33 @@
     });
   }
 
+  // A table of machines is sorted by the column whose head is chosen: once upwards, again downwards. What has no number there comes last.
+  function sortBy(table, head) {
+    const direction = head.getAttribute('aria-sort') === 'ascending' ? -1 : 1;
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
+    head.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
+    const cellOf = (row) => row.cells[head.cellIndex];
+    const rows = [...table.tBodies[0].rows];
+    const areNumbers = rows.some((row) => cellOf(row).dataset.sort);
+    rows.sort((one, other) => {
+      const [here, there] = [one, other].map(cellOf);
+      if (!areNumbers) return direction * here.textContent.localeCompare(there.textContent, 'en', { numeric: true });
+      const [a, b] = [here, there].map((cell) => (cell.dataset.sort ? Number(cell.dataset.sort) : NaN));
+      return isNaN(a) - isNaN(b) || direction * (a - b || 0);
+    });
+    table.tBodies[0].append(...rows);
+  }
+  for (const table of document.querySelectorAll('table.sortable')) {
+    for (const head of table.tHead.rows[0].cells) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'sort';
+      button.append(...head.childNodes);
+      button.onclick = () => sortBy(table, head);
+      head.append(button);
+    }
+  }
+
   // A citation is for elsewhere: its link says where this copy of the book lies, and a button copies all of it. So for commands.
   function offerCopy(element, what) {
     const button = document.createElement('button');

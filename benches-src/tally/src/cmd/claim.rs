@@ -1,6 +1,7 @@
 //! `tally claim`: what the data say about a sentence, or about all of them, on one machine or on each.
 
 mod machines;
+mod many;
 pub mod part;
 
 use anyhow::Result;

@@ -42,6 +42,19 @@ pub struct Front {
     /// Which to use for what, shown by `tally which`.
     #[serde(default)]
     pub advice: Vec<Advice>,
+    /// The numbers by which machines are compared at a glance, each a column of `tally list --machines`.
+    #[serde(default)]
+    pub glance: Vec<Glance>,
+}
+
+/// A number of every machine.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Glance {
+    /// What it is, in a few words.
+    pub label: String,
+    /// The quantity.
+    pub quantity: String,
 }
 
 /// A finding. One that has the name of an experiment, or of its figure such as `primitives-dots`, is the title of that figure.
@@ -178,6 +191,7 @@ impl Front {
             all.scatters.extend(own.scatters);
             all.dearer.extend(own.dearer);
             all.advice.extend(own.advice);
+            all.glance.extend(own.glance);
         }
         Ok(all)
     }

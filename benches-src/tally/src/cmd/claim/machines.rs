@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 
 use super::part::JudgedPart;
-use super::{Judged, claim_link, sentence};
+use super::{Judged, claim_link, many, sentence};
 use crate::book::claim::Claim;
 use crate::book::plan::Plan;
 use crate::book::verdict::Verdict;
@@ -16,28 +16,28 @@ use crate::print::view::View;
 use crate::record::sources::Freshness;
 
 /// A claim, and what it comes to on each machine, in the order of the views.
-struct Row<'a> {
-    chapter: &'a Plan,
-    claim: &'a Claim,
-    on: Vec<OnMachine>,
+pub struct Row<'a> {
+    pub chapter: &'a Plan,
+    pub claim: &'a Claim,
+    pub on: Vec<OnMachine>,
     agreement: Agreement,
 }
 
-struct OnMachine {
-    verdict: Verdict,
+pub struct OnMachine {
+    pub verdict: Verdict,
     /// Each part's number, for a person.
-    numbers: Vec<String>,
+    pub numbers: Vec<String>,
     /// Each part's name, and the band in which its number agrees.
-    agrees: Vec<String>,
+    pub agrees: Vec<String>,
     /// The parts, for a script.
-    parts: serde_json::Value,
+    pub parts: serde_json::Value,
     /// How fresh the oldest record beneath it is.
-    freshness: Freshness,
+    pub freshness: Freshness,
 }
 
 impl OnMachine {
     /// What other listings came to is no answer to the same question.
-    fn counts(&self) -> bool {
+    pub fn counts(&self) -> bool {
         self.verdict != Verdict::NotMeasured && !matches!(self.freshness, Freshness::Stale(_))
     }
 
@@ -138,6 +138,10 @@ fn age(freshness: &Freshness) -> u8 {
 }
 
 fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
+    if views.len() > many::MOST_COLUMNS {
+        let differ: Vec<&Row> = rows.iter().filter(|row| row.agreement.heading().is_some()).collect();
+        return Ok(many::table(view, views, &differ)? + &agreed(view, rows));
+    }
     let mut bodies = String::new();
     for agreement in [Agreement::Contradict, Agreement::Differ] {
         let rows: Vec<&Row> = rows.iter().filter(|row| row.agreement == agreement).collect();

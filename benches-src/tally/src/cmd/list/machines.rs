@@ -5,9 +5,11 @@ use anyhow::{Result, anyhow};
 use super::steadiness::Steadiness;
 use super::{headers, newest, when};
 use crate::compute::quantity::Missing;
+use crate::print::comparison::elsewhere;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
+use crate::print::takeaways::Glance;
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::record::Record;
@@ -15,7 +17,8 @@ use crate::record::machine::{Facts, Known, Listed};
 
 pub fn print(view: &View, form: Form) -> Result<String> {
     let (mut out, mut glance) = (String::new(), Vec::new());
-    for machine in view.machines()? {
+    let machines = view.machines()?;
+    for machine in machines.iter().cloned() {
         let headers = headers(view, &machine)?;
         let newest = newest(&headers);
         let facts = newest.map(|(_, _, header)| &header.machine);
@@ -28,10 +31,11 @@ pub fn print(view: &View, form: Form) -> Result<String> {
                 };
                 let unreadable = view.store(&machine).unreadable().map(|words| view.unreadable(&anyhow!("{words}")));
                 let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
-                glance.extend(facts.map(|facts| glance_row(view, &machine, facts)));
+                glance.extend(facts.map(|facts| glance_row(view, &machine, facts)).transpose()?);
                 let when =
                     format!("{}. {}", when(&headers), format::capitalized(&Steadiness::of(view, &machine)?.in_words()));
-                section(view, &machine, unreadable.as_ref().map(Err).or(record), &when)
+                let section = section(view, &machine, unreadable.as_ref().map(Err).or(record), &when);
+                if machines.len() > MOST_OPEN { folded(&machine, &section) } else { section }
             }
             Form::Text => {
                 let none = if view.store(&machine).unreadable().is_some() {
@@ -53,35 +57,60 @@ pub fn print(view: &View, form: Form) -> Result<String> {
             }
         };
     }
-    Ok(if form == Form::Page { at_a_glance(&glance) + &out + &sources() } else { out })
+    Ok(if form == Form::Page { at_a_glance(view, &glance) + &out + &sources() } else { out })
 }
 
 /// The facts by which machines are compared first.
-const COMPARED: [&str; 4] = ["CPU", "CPU family, model, stepping", "idle driver", "kernel"];
+const COMPARED: [&str; 3] = ["CPU", "idle driver", "kernel"];
 
-/// What differs between machines is seen where they stand below each other; a single one needs no table.
-fn at_a_glance(rows: &[String]) -> String {
+/// What differs between machines is seen where they stand below each other; a single one needs no table. A script of the page sorts by a column whose head is
+/// chosen.
+fn at_a_glance(view: &View, rows: &[String]) -> String {
     if rows.len() < 2 {
         return String::new();
     }
-    let heads = ["machine", "mitigations on entry"].into_iter().chain(COMPARED);
-    let heads: String = heads.map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    let numbers = view.front.glance.iter().map(|own| own.label.as_str());
+    let heads = ["machine"].into_iter().chain(numbers).chain(["mitigations on entry"]).chain(COMPARED);
+    let heads: String = heads.map(|name| format!("<th scope=\"col\">{}</th>", html(name))).collect();
     format!(
-        "{}<table>\n<caption><span>All machines at a glance. Where a machine’s own table says so, its mitigations are as far as they were noted \
-         then.</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        "{}<table class=\"sortable\">\n<caption><span>All {} machines at a glance. Where a machine’s own table says so, its mitigations are as far as they were \
+         noted then.</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
         render::wide("All machines at a glance"),
+        rows.len(),
         rows.concat()
     )
 }
 
-fn glance_row(view: &View, machine: &Machine, facts: &Facts) -> String {
+fn glance_row(view: &View, machine: &Machine, facts: &Facts) -> Result<String> {
     let known = |name: &str| facts.known.get(name).cloned();
     let values = [facts.mitigations_on_entry()].into_iter().chain(COMPARED.map(known));
     let value = |value: Option<String>| value.map_or("not known".to_owned(), |value| html(&value));
-    let cells: String = values.map(|known| format!("<td class=\"none\">{}</td>", value(known))).collect();
+    let facts: String = values.map(|known| format!("<td class=\"none\">{}</td>", value(known))).collect();
+    let numbers = view.front.glance.iter().map(|own| glance_cell(view, machine, own)).collect::<Result<String>>()?;
     let (slug, reference) = (html(machine.slug()), view.reference_mark(machine));
     let name = html(machine.name());
-    format!("<tr><th scope=\"row\"><a href=\"#machine-{slug}\">{name}</a>{reference}</th>{cells}</tr>\n")
+    let head = format!("<th scope=\"row\"><a href=\"#machine-{slug}\">{name}</a>{reference}</th>");
+    Ok(format!("<tr>{head}{numbers}{facts}</tr>\n"))
+}
+
+/// A number of a machine, with what it is sorted by.
+fn glance_cell(view: &View, machine: &Machine, glance: &Glance) -> Result<String> {
+    let asked = view.plans.asked(&glance.quantity, None)?;
+    Ok(match elsewhere(view, machine, &asked)? {
+        Ok(quantity) => {
+            let shown = render::in_table(&format::quantity(&quantity));
+            format!("<td data-sort=\"{}\">{shown}</td>", quantity.estimate.median)
+        }
+        Err(missing) => format!("<td>{}</td>", render::boxed_inline(&missing)),
+    })
+}
+
+/// Of so many machines each shows all that is known of it. Of more it is folded.
+const MOST_OPEN: usize = 12;
+
+fn folded(machine: &Machine, section: &str) -> String {
+    let name = html(machine.name());
+    format!("<details class=\"more\"><summary>{name}</summary>\n{section}</details>\n")
 }
 
 /// The newest record tells what machine it is.

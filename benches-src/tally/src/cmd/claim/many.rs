@@ -1,0 +1,168 @@
+//! Claims on many machines: on how many each holds, and which fact about them tells best where.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use super::machines::{OnMachine, Row};
+use super::{claim_link, sentence};
+use crate::book::verdict::Verdict;
+use crate::print::escape::html;
+use crate::print::format;
+use crate::print::render;
+use crate::print::view::View;
+use crate::record::machine::Known;
+
+/// As many machines have a column each; of more, it is counted.
+pub const MOST_COLUMNS: usize = 8;
+
+/// What is known of a machine by the names of facts that decide.
+type Facts = BTreeMap<&'static str, String>;
+
+/// A row for each claim on which machines differ.
+pub fn table(view: &View, views: &[View], rows: &[&Row]) -> Result<String> {
+    let facts: Vec<Facts> = views.iter().map(facts_of).collect::<Result<_>>()?;
+    let mut body = String::new();
+    for row in rows {
+        let publication = view.published.publication(&row.claim.source)?;
+        let split = Split::of(&facts, &row.on).map_or("–".to_owned(), |own| html(&own.in_words()));
+        body += &format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"none\">{}</td><td class=\"none\">{split}</td></tr>\n",
+            claim_link(view, row.chapter, row.claim),
+            sentence(row.claim, publication),
+            html(&counts(&row.on))
+        );
+    }
+    let heads = ["id", "claim", "on how many machines", "the fact that tells best where it holds"];
+    Ok(render::table("Claims on which machines differ", &heads, &body))
+}
+
+/// Any record tells what machine it is of.
+fn facts_of(view: &View) -> Result<Facts> {
+    for (plan, experiment) in view.plans.experiments() {
+        if let Some((header, _)) = view.header_on(&view.machine, plan, experiment)? {
+            let deciding = header.machine.listed().into_iter().filter(|fact| fact.decides);
+            let known = deciding.filter_map(|fact| match fact.known {
+                Known::Yes(value) => Some((fact.name, value.into_owned())),
+                Known::No(_) | Known::NotLookedFor => None,
+            });
+            return Ok(known.collect());
+        }
+    }
+    Ok(Facts::new())
+}
+
+/// `holds on 61, does not hold on 30, undecided on 9 of 100`
+fn counts(on: &[OnMachine]) -> String {
+    let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
+    for own in on.iter().filter(|own| own.counts()) {
+        *counts.entry(own.verdict).or_default() += 1;
+    }
+    let all: usize = counts.values().sum();
+    let parts: Vec<String> = counts.iter().map(|(verdict, many)| format!("{} on {many}", verdict.words())).collect();
+    format!("{} of {all}", parts.join(", "))
+}
+
+/// Machines by the value of one fact, with how many there are and on how many of them a claim holds.
+struct Split {
+    fact: &'static str,
+    groups: Vec<(String, usize, usize)>,
+}
+
+impl Split {
+    /// The fact by which the fewest machines stand with those of the other verdict; nothing if none tells more than the more frequent verdict does.
+    /// A value that each machine has for itself tells nothing.
+    fn of(facts: &[Facts], on: &[OnMachine]) -> Option<Self> {
+        let decided = |own: &OnMachine| match own.verdict {
+            Verdict::Holds | Verdict::Shifted => Some(true),
+            Verdict::DoesNotHold => Some(false),
+            Verdict::Undecided | Verdict::Compared | Verdict::NotMeasured => None,
+        };
+        let known: Vec<(&Facts, bool)> = facts
+            .iter()
+            .zip(on)
+            .filter(|(_, own)| own.counts())
+            .filter_map(|(facts, own)| Some((facts, decided(own)?)))
+            .collect();
+        let hold = known.iter().filter(|(_, holds)| *holds).count();
+        let frequent = hold.max(known.len() - hold);
+        let names: BTreeSet<&'static str> = known.iter().flat_map(|(facts, _)| facts.keys().copied()).collect();
+        let splits = names.into_iter().map(|fact| Self::by(fact, &known));
+        let useful = splits.filter(|own| own.groups.len() * 2 <= known.len() && own.told() > frequent);
+        useful.max_by_key(|own| (own.told(), Reverse(own.groups.len())))
+    }
+
+    fn by(fact: &'static str, known: &[(&Facts, bool)]) -> Self {
+        let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for (facts, holds) in known {
+            let value = facts.get(fact).cloned().unwrap_or_else(|| "not known".to_owned());
+            let group = groups.entry(value).or_default();
+            group.0 += 1;
+            group.1 += usize::from(*holds);
+        }
+        let mut groups: Vec<_> = groups.into_iter().map(|(value, (all, hold))| (value, all, hold)).collect();
+        groups.sort_by_key(|(_, all, _)| Reverse(*all));
+        Self { fact, groups }
+    }
+
+    /// Of how many machines the more frequent verdict of their group is their own.
+    fn told(&self) -> usize {
+        self.groups.iter().map(|(_, all, hold)| (*hold).max(all - hold)).sum()
+    }
+
+    fn in_words(&self) -> String {
+        /// More would be a table of their own.
+        const MOST: usize = 4;
+        let group = |(value, all, hold): &(String, usize, usize)| format!("with {value} it holds on {hold} of {all}");
+        let mut parts: Vec<String> = self.groups.iter().take(MOST).map(group).collect();
+        let rest: Vec<_> = self.groups.iter().skip(MOST).collect();
+        if !rest.is_empty() {
+            let (all, hold) = rest.iter().fold((0, 0), |sum, (_, all, hold)| (sum.0 + all, sum.1 + hold));
+            parts.push(format!("with others on {hold} of {all}"));
+        }
+        format::capitalized(&format!("{}: {}", self.fact, parts.join("; ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::sources::Freshness;
+
+    fn on(verdict: Verdict) -> OnMachine {
+        let freshness = Freshness::Fresh;
+        OnMachine { verdict, numbers: Vec::new(), agrees: Vec::new(), parts: serde_json::Value::Null, freshness }
+    }
+
+    fn facts(idle: &str, kernel: &str) -> Facts {
+        [("idle driver", idle.to_owned()), ("kernel", kernel.to_owned())].into()
+    }
+
+    #[test]
+    fn the_fact_is_found_that_tells_where_a_claim_holds() {
+        use Verdict::{DoesNotHold, Holds, Shifted, Undecided};
+        let machines = [
+            facts("haltpoll", "6.1"),
+            facts("haltpoll", "6.2"),
+            facts("haltpoll", "6.1"),
+            facts("none", "6.2"),
+            facts("none", "6.1"),
+            facts("none", "6.2"),
+        ];
+        let verdicts = [Holds, Shifted, Holds, DoesNotHold, DoesNotHold, Undecided].map(on);
+        let split = Split::of(&machines, &verdicts).unwrap();
+        assert_eq!(split.in_words(), "Idle driver: with haltpoll it holds on 3 of 3; with none it holds on 0 of 2");
+        assert_eq!(counts(&verdicts), "holds on 2, shifted on 1, undecided on 1, does not hold on 2 of 6");
+    }
+
+    #[test]
+    fn no_fact_is_named_that_tells_no_more_than_the_more_frequent_verdict() {
+        use Verdict::{DoesNotHold, Holds};
+        let machines = ["6.1", "6.2", "6.3", "6.4"].map(|kernel| facts("none", kernel));
+        assert!(Split::of(&machines, &[Holds, Holds, DoesNotHold, Holds].map(on)).is_none(), "each its own kernel");
+        let machines = [facts("a", "1"), facts("b", "1"), facts("a", "1"), facts("b", "1")];
+        assert!(Split::of(&machines, &[Holds, Holds, DoesNotHold, DoesNotHold].map(on)).is_none(), "half and half");
+        assert!(Split::of(&[], &[]).is_none());
+    }
+}
