@@ -122,6 +122,7 @@
       const button = document.createElement('button');
       button.type = 'button';
       button.className = 'sort';
+      button.title = 'Sort by this column';
       button.append(...head.childNodes);
       button.onclick = () => sortBy(table, head);
       head.append(button);
