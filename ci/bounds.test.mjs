@@ -2,10 +2,11 @@
 // A time fails beyond twice its bound, since other machines are slower; what a browser counts fails beyond the bound itself.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { opener } from './browser.mjs';
 import { build, copyOfCheckout } from './site.mjs';
 
@@ -54,7 +55,7 @@ test('tally check: its time, and its memory', async () => {
   bound('memory of tally check', peak / 1024, 200, 'MiB', { slack: 2 });
 });
 
-test('a warm build among a hundred machines', () => {
+test('a hundred machines: their check, a warm build, and the pages that show them', () => {
   const machines = join(checkout, 'data/machines');
   const known = readdirSync(machines).filter((name) => name !== 'reference');
   const added = Array.from({ length: 100 - known.length }, (_, index) => `copy-${index}`);
@@ -68,6 +69,19 @@ test('a warm build among a hundred machines', () => {
   const { status, output } = build(checkout, reference);
   assert.equal(status, 0, output);
   bound('a warm build among 100 machines', secondsOfBuild(), 3, 's', { slack: 2 });
+  const started = performance.now();
+  const check = spawnSync(join(checkout, 'target/debug/tally'), ['check'], { cwd: checkout, encoding: 'utf8' });
+  assert.equal(check.status, 0, check.stderr);
+  bound('tally check of 100 machines', (performance.now() - started) / 1000, 10, 's', { slack: 2 });
+  const page = (name) => readFileSync(join(site, name), 'utf8');
+  const shown = page('machines.html');
+  bound('the page of 100 machines', gzipSync(shown).length / 1024, 300, 'KB compressed');
+  assert.match(shown, /All 100 machines at a glance/);
+  assert.equal(shown.match(/<section class="machine"/g).length, 100);
+  assert.equal(shown.match(/<details class="more"><summary>copy-/g).length, added.length, 'each is folded');
+  const claims = page('claims.html');
+  assert.match(claims, /holds on \d+[^<]* of \d+</);
+  assert.doesNotMatch(claims, /<th scope="col"><a href="machines\.html#machine-copy-/, 'a column for each machine');
   for (const name of added) rmSync(join(machines, name), { recursive: true });
 });
 

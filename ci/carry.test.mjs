@@ -12,7 +12,7 @@ import { copyOfCheckout } from './site.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const isChanged = execFileSync('git', ['status', '--porcelain', '--untracked-files=no', '--', 'benches-src'], { cwd: root, encoding: 'utf8' });
 
-test('an archive measures on a bare machine, and its session is imported', { skip: isChanged && 'something below benches-src is not committed' }, (t) => {
+test('an archive measures on a bare machine, and its session is imported', { skip: isChanged ? 'something below benches-src is not committed' : false }, (t) => {
   const there = mkdtempSync(join(tmpdir(), 'bare-'));
   t.after(() => rmSync(there, { recursive: true, force: true }));
   const packed = spawnSync('ci/bundle', ['here'], { cwd: root, encoding: 'utf8' });

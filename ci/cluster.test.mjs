@@ -71,7 +71,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 const reason = lacking();
 
-test('an array of a cluster measures, and its sessions are imported', { skip: reason, timeout: 180_000 }, async (t) => {
+test('an array of a cluster measures, and its sessions are imported', { skip: reason ?? false, timeout: 180_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const packed = said('ci/bundle', ['here'], { cwd: root });

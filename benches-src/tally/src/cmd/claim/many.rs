@@ -28,7 +28,7 @@ pub fn table(view: &View, views: &[View], rows: &[&Row]) -> Result<String> {
         let publication = view.published.publication(&row.claim.source)?;
         let split = Split::of(&facts, &row.on).map_or("–".to_owned(), |own| html(&own.in_words()));
         body += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"none\">{}</td><td class=\"none\">{split}</td></tr>\n",
+            "<tr><th scope=\"row\">{}</th><td class=\"none\">{}</td><td class=\"none\">{}</td><td class=\"none\">{split}</td></tr>\n",
             claim_link(view, row.chapter, row.claim),
             sentence(row.claim, publication),
             html(&counts(&row.on))
