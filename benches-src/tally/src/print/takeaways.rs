@@ -13,6 +13,7 @@ use crate::book::plan_file;
 use crate::book::programs::Series;
 use crate::compute::quantity::Missing;
 use crate::name;
+use crate::print::comparison::Glance;
 use crate::print::dearer::Dearer;
 use crate::print::format;
 use crate::print::render::{self, Form};
@@ -45,16 +46,6 @@ pub struct Front {
     /// The numbers by which machines are compared at a glance, each a column of `tally list --machines`.
     #[serde(default)]
     pub glance: Vec<Glance>,
-}
-
-/// A number of every machine.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Glance {
-    /// What it is, in a few words.
-    pub label: String,
-    /// The quantity.
-    pub quantity: String,
 }
 
 /// A finding. One that has the name of an experiment, or of its figure such as `primitives-dots`, is the title of that figure.
