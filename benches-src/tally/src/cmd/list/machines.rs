@@ -17,34 +17,34 @@ use crate::record::machine::{Facts, Known, Listed};
 pub fn print(view: &View, form: Form) -> Result<String> {
     let (mut out, mut glance) = (String::new(), Vec::new());
     let machines = view.machines()?;
-    for machine in machines.iter().cloned() {
-        let headers = headers(view, &machine)?;
+    for machine in &machines {
+        let headers = headers(view, machine)?;
         let newest = newest(&headers);
         let facts = newest.map(|(_, _, header)| &header.machine);
         let on_entry = facts.and_then(Facts::mitigations_on_entry);
         out += &match form {
             Form::Page => {
                 let kept = match newest {
-                    Some((plan, experiment, _)) => Some(view.kept_on(&machine, plan, experiment)?),
+                    Some((plan, experiment, _)) => Some(view.kept_on(machine, plan, experiment)?),
                     None => None,
                 };
-                let unreadable = view.store(&machine).unreadable().map(|words| view.unreadable(&anyhow!("{words}")));
+                let unreadable = view.store(machine).unreadable().map(|words| view.unreadable(&anyhow!("{words}")));
                 let record = kept.as_ref().map(|kept| kept.as_ref().as_ref().map(|(record, _)| &**record));
-                glance.extend(facts.map(|facts| glance_row(view, &machine, facts)).transpose()?);
+                glance.extend(facts.map(|facts| glance_row(view, machine, facts)).transpose()?);
                 let when =
-                    format!("{}. {}", when(&headers), format::capitalized(&Steadiness::of(view, &machine)?.in_words()));
-                let section = section(view, &machine, unreadable.as_ref().map(Err).or(record), &when);
-                if machines.len() > MOST_OPEN { folded(&machine, &section) } else { section }
+                    format!("{}. {}", when(&headers), format::capitalized(&Steadiness::of(view, machine)?.in_words()));
+                let section = section(view, machine, unreadable.as_ref().map(Err).or(record), &when);
+                if machines.len() > MOST_OPEN { folded(machine, &section) } else { section }
             }
             Form::Text => {
-                let none = if view.store(&machine).unreadable().is_some() {
+                let none = if view.store(machine).unreadable().is_some() {
                     "unreadable; see: cargo tally check"
                 } else {
                     "no records yet"
                 };
                 let summary = facts.map_or(none.to_owned(), Facts::summary);
                 let on_entry = on_entry.map_or(String::new(), |words| format!("; {words}"));
-                let steady = facts.map(|_| Steadiness::of(view, &machine)).transpose()?;
+                let steady = facts.map(|_| Steadiness::of(view, machine)).transpose()?;
                 let steady =
                     steady.filter(Steadiness::is_known).map_or(String::new(), |own| format!("; {}", own.in_words()));
                 format!("{:32} {summary}{on_entry}{steady}\n", machine.slug())
