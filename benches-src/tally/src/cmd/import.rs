@@ -2,6 +2,7 @@
 //! is text within bounds, and no archive that could name a path.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -120,7 +121,7 @@ fn judge(project: &Project, plans: &Plans, record: &RawRecord) -> Result<()> {
 fn warnings(
     project: &Project,
     plans: &Plans,
-    successions: &std::sync::Arc<[Succession]>,
+    successions: &Arc<[Succession]>,
     records: &[RawRecord],
 ) -> Result<Vec<String>> {
     let mut warnings = Vec::new();

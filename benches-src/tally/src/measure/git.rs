@@ -46,8 +46,9 @@ pub fn revision(project: &Project) -> Option<String> {
 /// What `git archive` has written in the place of a format: the revision of which it packed the files. In a checkout the format still stands there.
 fn archived(root: &Path) -> Option<String> {
     let text = fs::read_to_string(root.join(".revision")).ok()?;
-    let is_one = text.trim().len() >= 40 && text.trim().bytes().all(|sign| sign.is_ascii_hexdigit());
-    is_one.then(|| text[..12].to_owned())
+    let own = text.trim();
+    let is_one = own.len() >= 40 && own.bytes().all(|sign| sign.is_ascii_hexdigit());
+    is_one.then(|| own[..12].to_owned())
 }
 
 /// What git prints in a checkout, or its complaint.
