@@ -7,18 +7,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { copyOfCheckout } from './site.mjs';
+import { cannotPack, copyOfCheckout, unpackedBundle } from './site.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const isChanged = execFileSync('git', ['status', '--porcelain', '--untracked-files=no', '--', 'benches-src'], { cwd: root, encoding: 'utf8' });
 
-test('an archive measures on a bare machine, and its session is imported', { skip: isChanged ? 'something below benches-src is not committed' : false }, (t) => {
+test('an archive measures on a bare machine, and its session is imported', { skip: cannotPack() }, (t) => {
   const there = mkdtempSync(join(tmpdir(), 'bare-'));
   t.after(() => rmSync(there, { recursive: true, force: true }));
-  const packed = spawnSync('ci/bundle', ['here'], { cwd: root, encoding: 'utf8' });
-  assert.equal(packed.status, 0, packed.stderr);
-  execFileSync('tar', ['-xzf', join(root, packed.stdout.trim().split('\n').at(-1)), '-C', there]);
-  const folder = join(there, 'what-async-costs-here');
+  const folder = unpackedBundle(there);
   // Neither cargo nor node nor git is found along this path by what it starts: no home has any settings either.
   const env = { PATH: '/usr/bin:/bin', HOME: there };
   const measure = (...words) => spawnSync('./measure', words, { cwd: folder, env, encoding: 'utf8' });

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { copyOfCheckout } from './site.mjs';
+import { cannotPack, copyOfCheckout, unpackedBundle } from './site.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const NODES = 4;
@@ -18,8 +18,7 @@ const said = (command, words, options = {}) => spawnSync(command, words, { encod
 /** Why there can be no cluster here; nothing if there can be. */
 function lacking() {
   if (process.getuid() !== 0) return 'only root starts the daemons of a cluster';
-  const changed = said('git', ['status', '--porcelain', '--untracked-files=no', '--', 'benches-src'], { cwd: root }).stdout;
-  if (changed) return 'something below benches-src is not committed';
+  if (cannotPack()) return cannotPack();
   for (const [part, command] of [['munge', 'munged'], ['slurm-wlm', 'sbatch']]) {
     const needed = said(join(root, 'ci/need'), [part, command]);
     if (needed.status !== 0) return needed.stderr.trim();
@@ -74,10 +73,7 @@ const reason = lacking();
 test('an array of a cluster measures, and its sessions are imported', { skip: reason ?? false, timeout: 180_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const packed = said('ci/bundle', ['here'], { cwd: root });
-  assert.equal(packed.status, 0, packed.stderr);
-  said('tar', ['-xzf', join(root, packed.stdout.trim().split('\n').at(-1)), '-C', folder]);
-  const there = join(folder, 'what-async-costs-here');
+  const there = unpackedBundle(folder);
   mkdirSync(join(there, 'logs'));
   const { env, end } = await cluster(folder);
   t.after(end);

@@ -26,6 +26,19 @@ export function copyOfCheckout() {
   return copy;
 }
 
+/** Why `ci/bundle` would pack nothing; false if it would. */
+export function cannotPack() {
+  const changed = execFileSync('git', ['status', '--porcelain', '--untracked-files=no', '--', 'benches-src', 'rust-toolchain.toml', '.cargo'], { cwd: root });
+  return changed.length > 0 && 'something that is packed is not committed';
+}
+
+/** The folder of the archive for machines like this one, packed and unpacked below this folder. */
+export function unpackedBundle(folder) {
+  const packed = execFileSync('ci/bundle', ['here'], { cwd: root, encoding: 'utf8' });
+  execFileSync('tar', ['-xzf', join(root, packed.trim().split('\n').at(-1)), '-C', folder]);
+  return join(folder, 'what-async-costs-here');
+}
+
 /** Runs `mdbook build` with these settings of [preprocessor.measure] and in this environment; { status, output, site }. */
 export function build(checkout, settings = {}, more = {}) {
   const env = { ...process.env, ...more };
