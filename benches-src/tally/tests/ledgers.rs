@@ -117,6 +117,27 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
 }
 
 #[test]
+fn a_total_that_neighbours_move_may_be_below_0_and_is_no_divisor() {
+    let fake = project();
+    // Without a cgroup the total is what the system's available memory fell by, and others moved that by more than these units did.
+    let moved = |bytes: i64| {
+        let values = (1..=8).map(|count| (count * bytes).to_string()).collect::<Vec<_>>().join(",");
+        let total = format!("{{\"unit\":\"B\",\"values\":[{values}]}}");
+        let (before, after) = ("\"total_bytes\":{\"unit\":\"B\",\"values\":[", "]}");
+        let seen = holds("fast", 2048);
+        let (head, tail) = seen.split_once(before).unwrap();
+        let tail = tail.split_once(after).unwrap().1;
+        format!("{head}\"total_bytes\":{total},\"available_bytes\":{total}{tail}")
+    };
+    let alternate = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; if [ $((n % 2)) = 1 ]";
+    fake.program("fast", &format!("{alternate}; then {}; else {}; fi", moved(-800), moved(1600)));
+    succeed(fake.measure(&["pair"]));
+    assert_eq!(fake.print(&["value", "fast.total_bytes"]), "4.00 B [-8.00 to 16.00]\n");
+    let ratio = fake.print(&["value", "slow.total_bytes", "--over", "fast.total_bytes"]);
+    assert!(ratio.contains("divides by what cannot be told from nothing"), "{ratio}");
+}
+
+#[test]
 fn a_ledger_that_was_read_once_is_not_what_one_unit_costs() {
     let fake = project();
     fake.program("slow", &holds_at("slow", 4096, 1));

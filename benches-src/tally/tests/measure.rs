@@ -138,6 +138,11 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
             "echo '{\"program\":\"chapter/slow\",\"parameters\":{\"size\":3},\"placement\":\"free\",\"measures\":{\"x\":{\"unit\":\"B\",\"values\":[-1]}}}'",
             "reported what cannot be: the measure x: -1 B, below 0",
         ),
+        (
+            "echo '{\"program\":\"chapter/slow\",\"parameters\":{\"size\":3},\"placement\":\"free\",\"measures\":{\
+             \"total_bytes\":{\"unit\":\"B\",\"values\":[-1]},\"available_bytes\":{\"unit\":\"B\",\"values\":[1]}}}'",
+            "reported what cannot be: the measure total_bytes: -1 B, below 0",
+        ),
     ] {
         // Two seconds for every run that hangs: one round is enough to see it.
         let _ = std::fs::remove_file(fake.path("data/local/chapter/pair.jsonl"));
@@ -495,7 +500,7 @@ fn export_takes_what_is_allowed_and_refuses_what_is_private() {
 }
 
 #[test]
-fn an_export_is_of_one_machine_and_all_or_nothing() {
+fn an_export_is_of_one_machine_and_written_whole_or_not_at_all() {
     let fake = Fake::with_plan(&support::plan_with_another("other"));
     succeed(fake.measure(&[]));
     let (pair, other) = (fake.record(), fake.read("data/local/chapter/other.jsonl"));
@@ -528,6 +533,30 @@ fn an_export_is_of_one_machine_and_all_or_nothing() {
     assert_eq!(fake.unpacked("a-machine"), other + &pair, "no byte is changed by the way");
     let files = std::fs::read_dir(fake.path("data/machines/a-machine/sessions")).unwrap();
     assert_eq!(files.count(), 2, "a bundle and a digest");
+}
+
+#[test]
+fn an_export_leaves_out_what_failed_and_says_so() {
+    let fake = Fake::with_plan(&support::plan_with_another("other"));
+    succeed(fake.measure(&[]));
+    let (pair, other) = (fake.record(), fake.read("data/local/chapter/other.jsonl"));
+    let failures = |line: &str| match line.split_once("\"observation\":") {
+        Some((run, seen)) if seen.contains("chapter/slow") => {
+            format!("{run}\"failure\":{{\"exit\":\"exit status 7\",\"last_lines\":[]}}}},\"sum\":\"\"}}\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    let failed: String = pair.lines().map(failures).collect();
+    assert_ne!(failed, pair);
+    fake.change_record(&failed);
+    let output = fake.tally(&["export", "a-machine"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("local/chapter/pair.jsonl is left out: every process of slow[size=3, free] failed"),
+        "{said}"
+    );
+    assert_eq!(fake.unpacked("a-machine"), other);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{Contributed, add};
 use crate::record::private::private_names;
-use crate::record::publishable::{is_within, of_one_machine, refuse_failures, refuse_private};
+use crate::record::publishable::{failed, is_within, of_one_machine, refuse_private};
 use crate::record::sources::Current;
 use crate::record::successions::Succession;
 use crate::record::{Effort, FORMAT, Header, RawRecord, earlier_paths};
@@ -34,7 +34,7 @@ struct Ready {
 }
 
 impl Export {
-    /// Exports every complete record that is in no session yet.
+    /// Exports every complete record that is in no session yet. One in which a cell has failures alone stays here, and keeps no other from it.
     pub fn run(&self, project: &Project) -> Result<()> {
         check_machine(&self.slug)?;
         let folder = project.data(&Machine::Exported(self.slug.clone()));
@@ -45,7 +45,12 @@ impl Export {
         let mut ready = Vec::new();
         let mut warnings = Vec::new();
         for (plan, experiment) in plans.experiments() {
-            let of_one = prepare(project, &names, plan, experiment)?;
+            let mut of_one = prepare(project, &names, plan, experiment)?;
+            of_one.retain(|one| {
+                let reason = failed(&one.record, &experiment.command());
+                warnings.extend(reason.iter().map(|reason| format!("{} is left out: {reason}", one.from.display())));
+                reason.is_none()
+            });
             for one in of_one.iter().filter(|one| !one.is_earlier) {
                 warnings.extend(staleness(
                     &Current::read(project, &plan.chapter, experiment, &successions)?,
@@ -57,7 +62,8 @@ impl Export {
             ready.extend(of_one);
         }
         if ready.is_empty() {
-            bail!("there are no local records to export; run: cargo tally measure --effort full");
+            let none = "there are no local records to export; run: cargo tally measure --effort full";
+            bail!("{}", warnings.iter().fold(none.to_owned(), |said, warning| format!("{said}\n  {warning}")));
         }
         let places: Vec<_> = ready.iter().map(|one| (one.from.display().to_string(), &one.record)).collect();
         of_one_machine(&places, &folder)?;
@@ -91,9 +97,8 @@ fn prepare(project: &Project, names: &[String], plan: &Plan, experiment: &Experi
     let ready = |(from, is_earlier, mut record): (PathBuf, bool, RawRecord)| {
         record.header.format = FORMAT;
         record.header.machine = record.header.machine.allow_listed();
-        let refused = refuse_private(&record, project.root(), names);
-        let refused = refused.and_then(|()| refuse_failures(&record, &experiment.command()));
-        refused.with_context(|| format!("{} is not exported", from.display()))?;
+        refuse_private(&record, project.root(), names)
+            .with_context(|| format!("{} is not exported", from.display()))?;
         Ok(Ready { from, is_earlier, record })
     };
     all.into_iter().map(ready).collect()

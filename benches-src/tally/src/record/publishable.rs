@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::contributed::facts;
 use super::lines::Raw;
@@ -26,14 +26,17 @@ pub fn of_one_machine(records: &[(String, &RawRecord)], folder: &Path) -> Result
     known.map_or(Ok(()), |known| agrees(&folder.join("machine.toml").display().to_string(), &known, cure))
 }
 
-/// A record of failures alone is worth nothing to anybody else, and of a cell there are none.
+/// A record in which every process of a cell failed is worth nothing to anybody else.
 pub fn refuse_failures(record: &RawRecord, command: &str) -> Result<()> {
+    failed(record, command).map_or(Ok(()), |reason| bail!(reason))
+}
+
+/// Which cell of a record has failures alone, and what to do about it.
+pub fn failed(record: &RawRecord, command: &str) -> Option<String> {
     let observed = record.observed();
-    for (index, cell) in record.header.cells.iter().enumerate() {
-        let lost = record.lost(&[index]).filter(|_| !observed.contains(&index));
-        ensure!(lost.is_none(), "every process of {cell} failed; see why, mend it, and run: {command}");
-    }
-    Ok(())
+    let mut cells = record.header.cells.iter().enumerate();
+    let (_, cell) = cells.find(|(index, _)| record.lost(&[*index]).is_some() && !observed.contains(index))?;
+    Some(format!("every process of {cell} failed; see why, mend it, and run: {command}"))
 }
 
 /// Folders that not every machine has, and these names, stand in no record that everybody sees.

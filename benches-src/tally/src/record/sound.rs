@@ -180,7 +180,7 @@ fn measured(name: &str, measure: &Measure, all: &BTreeMap<String, Measure>) -> R
     let most = MOST_COUNTED as f64;
     for value in &measure.values {
         ensure!(value.is_finite() && value.abs() <= most, "{value} {}", measure.unit);
-        ensure!(*value >= 0.0 || is_difference(name), "{value} {}, below 0", measure.unit);
+        ensure!(*value >= 0.0 || is_difference(name, all), "{value} {}, below 0", measure.unit);
     }
     let held = all.get(reading::HELD).map(|held| &held.values);
     let counts = held.map_or(1, Vec::len);
@@ -194,8 +194,11 @@ fn measured(name: &str, measure: &Measure, all: &BTreeMap<String, Measure>) -> R
 }
 
 /// Whether a measure is what one reading had beyond another, and so may be below 0.
-fn is_difference(name: &str) -> bool {
-    Count::named(name).is_some() || name == "available_bytes" || name.ends_with("_each")
+fn is_difference(name: &str, all: &BTreeMap<String, Measure>) -> bool {
+    // Where a process has no cgroup of its own, its total is the same difference, which neighbours move as well.
+    let values = |own: &str| all.get(own).map(|measure| &measure.values);
+    let stands_in = name == "total_bytes" && values("available_bytes") == values(name);
+    Count::named(name).is_some() || name == "available_bytes" || stands_in || name.ends_with("_each")
 }
 
 fn histogram(laps: &Histogram) -> Result<()> {
