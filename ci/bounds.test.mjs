@@ -77,6 +77,7 @@ test('a hundred machines: their check, a warm build, and the pages that show the
   const shown = page('machines.html');
   bound('the page of 100 machines', gzipSync(shown).length / 1024, 300, 'KB compressed');
   assert.match(shown, /All 100 machines at a glance/);
+  assert.match(page('index.html'), /; lower on \d+ of \d\d</, 'where among all machines this one lies');
   assert.equal(shown.match(/<section class="machine"/g).length, 100);
   assert.equal(shown.match(/<details class="more"><summary>copy-/g).length, added.length, 'each is folded');
   const claims = page('claims.html');

@@ -17,6 +17,7 @@ use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
 use crate::print::view::View;
 use crate::project::Project;
+use crate::record::store::machine_or_session;
 
 /// Plans, runs, keeps, computes and prints the measurements of this book
 #[derive(Parser)]
@@ -25,7 +26,7 @@ pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
-    /// Whose numbers: local, reference, or a folder of data/machines [default: local]
+    /// Whose numbers: local, reference, a folder of data/machines, or one session of it, NAME/2026-11-25-2 [default: local]
     #[arg(long, global = true)]
     machine: Option<String>,
     /// For whom to print [default: text]
@@ -190,7 +191,7 @@ impl CommandLine {
         if let Verb::Schema(verb) = &self.verb {
             return write_out(&verb.print(&project)?);
         }
-        let machine = project.machine(self.machine.as_deref().unwrap_or("local"))?;
+        let machine = machine_or_session(&project, self.machine.as_deref().unwrap_or("local"))?;
         let view = View::new(project, machine, None)?;
         let Some(printed) = self.verb.printed(&view, form) else { unreachable!("done above") };
         write_out(&printed?)

@@ -262,6 +262,9 @@ impl Project {
         match machine {
             Machine::Local => self.root.join("data/local"),
             Machine::Exported(slug) => self.root.join("data/machines").join(slug),
+            Machine::Session(own) => {
+                self.root.join("data/machines").join(own.split_once('/').map_or(own.as_str(), |(slug, _)| slug))
+            }
         }
     }
 
@@ -289,13 +292,15 @@ pub enum Machine {
     Local,
     /// A machine whose records came with the checkout.
     Exported(String),
+    /// A single session of such a machine: the machine's name, a slash, and the session's.
+    Session(String),
 }
 
 impl Machine {
     pub fn name(&self) -> &str {
         match self {
             Machine::Local => "this machine",
-            Machine::Exported(slug) => slug,
+            Machine::Exported(slug) | Machine::Session(slug) => slug,
         }
     }
 
@@ -303,7 +308,7 @@ impl Machine {
     pub fn slug(&self) -> &str {
         match self {
             Machine::Local => "local",
-            Machine::Exported(slug) => slug,
+            Machine::Exported(slug) | Machine::Session(slug) => slug,
         }
     }
 }

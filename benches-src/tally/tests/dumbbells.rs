@@ -4,52 +4,11 @@ mod support;
 
 use std::fs;
 
-use support::{Fake, fail, succeed};
-
-const DUMBBELL: &str = r#"
-[[takeaway]]
-id = "steps"
-
-[[takeaway.case]]
-say = "A slow step takes {slow-over-fast}×."
-
-[[dumbbell]]
-name = "steps"
-what = "One <step>"
-left = { series = "baseline", label = "fast" }
-right = { series = "thread", label = "slow" }
-
-[[dumbbell.row]]
-label = "take a <step>"
-detail = "free"
-left = "fast-step"
-right = "slow-step-here"
-ratio = "slow-over-fast"
-
-[[dumbbell.row]]
-label = "take a pinned step"
-detail = "not measured in a quick run"
-left = "fast-step"
-right = "slow-step-pinned"
-ratio = "slow-over-fast"
-"#;
-
-const PAGE: &str = "# Chapter\n\n<!-- cmdrun tally dumbbell steps -->\n";
+use support::{DUMBBELL, Fake, fail, succeed};
 
 fn fake() -> Fake {
     let fake = Fake::new();
-    let quantity = |name: &str, unit: &str, formula: &str| {
-        format!("[[quantity]]\nname = \"{name}\"\nexperiment = \"pair\"\nunit = \"{unit}\"\nformula = \"{formula}\"\n")
-    };
-    let quantities = [
-        quantity("slow-over-fast", "ratio", "slow[free] / fast[free]"),
-        quantity("fast-step", "ns", "fast[free]"),
-        quantity("slow-step-here", "ns", "slow[free]"),
-        quantity("slow-step-pinned", "ns", "slow[one-cpu]"),
-    ];
-    fake.write("benches-src/chapter/quantities.toml", &quantities.concat());
-    fake.write("benches-src/chapter/takeaways.toml", DUMBBELL);
-    fake.write("book/src/chapter.md", PAGE);
+    fake.compare();
     let charts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/charts");
     for file in ["draw.mjs", "config.json", "package-lock.json", "dumbbell.vl.json", "dumbbell-narrow.vl.json"] {
         fake.write(&format!("book/charts/{file}"), &fs::read_to_string(format!("{charts}/{file}")).unwrap());
@@ -120,6 +79,10 @@ fn mistakes_are_found() {
         assert!(said.contains(reason), "{reason}: {said}");
     }
     let fake = fake();
+    fake.write("benches-src/chapter/takeaways.toml", &DUMBBELL.replace("\"steps\"", "\"pair\""));
+    let said = fail(fake.tally(&["check"]));
+    assert!(said.contains("the dumbbell pair has an experiment's name"), "{said}");
+    let fake = self::fake();
     fake.write("book/src/chapter.md", "# Chapter\n\n<!-- cmdrun tally dumbbell step -->\n");
     let said = fail(fake.tally(&["check"]));
     assert!(said.contains("chapter.md, line 3") && said.contains("unknown dumbbell \"step\"; did you mean steps?"));

@@ -86,7 +86,16 @@ fn what_a_stranger_made_is_refused_with_the_reason() {
         assert!(record.contains(from), "{from}");
         record.replacen(from, to, 1)
     };
-    let bad: [(&str, String, &str); 12] = [
+    // Clocks differ by hours where a time zone was taken for another, and by years where a battery is empty.
+    let at = |time: &str| {
+        let (head, rest) = record.split_once("\"time\":\"").unwrap();
+        format!("{head}\"time\":\"{time}{}", &rest[rest.find('"').unwrap()..])
+    };
+    let later = (jiff::Timestamp::now() + jiff::SignedDuration::from_hours(7)).to_string();
+    let bad: [(&str, String, &str); 15] = [
+        ("of a clock that is years behind", at("2000-01-01T00:00:00Z"), "it says that it was measured on 2000"),
+        ("of a clock that is years ahead", at("2106-02-07T06:28:15Z"), "it says that it was measured on 2106"),
+        ("of a clock that was set back by hours", at(&later), "it ended before it began"),
         ("of an experiment of no plan", changed("\"experiment\":\"pair\"", "\"experiment\":\"gone\""), "gone"),
         (
             "of a path",
@@ -191,4 +200,36 @@ fn what_is_lacking_stale_or_doubtful_is_named_and_comes_along() {
         assert!(said.contains(warning), "{warning}: {said}");
     }
     assert_eq!(home.unpacked("a-machine"), there.record());
+}
+
+/// What an import says of a machine that describes itself as two others do, which take 2000 ns for a slow step.
+fn third_of_three(slow_ns: u64, change: impl Fn(&str) -> String) -> String {
+    let (there, bundle_of_one) = elsewhere();
+    let home = Fake::new();
+    home.compare();
+    for name in ["a-machine", "c-machine"] {
+        let mut other = import(&home, &[&bundle_of_one]);
+        other.args(["--name", name]);
+        succeed(other);
+    }
+    there.program("slow", &support::observation("slow", slow_ns));
+    succeed(there.measure(&["--again"]));
+    let output = import(&home, &[&bundle(&home, "b-machine.bundle.zst", &change(&there.record()))]).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    errors(&output)
+}
+
+#[test]
+fn a_machine_that_is_not_what_it_says_is_named() {
+    let unlike = "are those of a-machine, c-machine, and 2 of 3 numbers differ for sure";
+    let said = third_of_three(9000, str::to_owned);
+    assert!(said.contains(unlike), "{said}");
+    assert!(
+        said.contains("take a <step> (free): 9.00–9.00×, and all 2 other machines lie between 2.00× and 2.00×"),
+        "{said}"
+    );
+    let said = third_of_three(2000, str::to_owned);
+    assert!(!said.contains("are those of") && !said.contains("lie between"), "{said}");
+    let said = third_of_three(9000, |record| record.replacen("\"kernel\":\"", "\"kernel\":\"0.", 1));
+    assert!(!said.contains("are those of"), "who says that its kernel is another may differ: {said}");
 }

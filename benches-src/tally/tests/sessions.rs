@@ -305,16 +305,52 @@ fn unpacking_writes_over_nothing_and_names_the_sessions_that_there_are() {
     let record = at_hour(&fake.record(), 10);
     fake.contribute("a-machine", &record);
     fake.add_session("a-machine", &at_hour(&record, 12));
-    let told = said(&fake, &["unpack", "a-machine", "2026-11-20-2"]);
+    let told = said(&fake, &["unpack", "a-machine/2026-11-20-2"]);
     assert!(told.contains("wrote 1 records to") && told.contains("target/unpacked/a-machine/2026-11-20-2"), "{told}");
     let unpacked = fake.read("target/unpacked/a-machine/2026-11-20-2/chapter/pair.jsonl");
     assert!(unpacked == at_hour(&record, 12), "it is not as it was");
     let refused = fail(fake.tally(&["unpack", "a-machine"]));
     assert!(refused.contains("pair.jsonl; remove it, or name another folder with --to"), "{refused}");
-    let unknown = fail(fake.tally(&["unpack", "a-machine", "2026-11-21"]));
-    assert!(unknown.contains("no session \"2026-11-21\"; there are: 2026-11-20, 2026-11-20-2"), "{unknown}");
+    let unknown = fail(fake.tally(&["unpack", "a-machine/2026-11-21"]));
+    assert!(unknown.contains("no session \"2026-11-21\"; it has: 2026-11-20, 2026-11-20-2"), "{unknown}");
     assert!(fail(fake.tally(&["unpack", "local"])).contains("files of lines already"));
     assert!(fail(fake.tally(&["unpack", "moon"])).contains("unknown machine"));
+}
+
+#[test]
+fn a_session_is_shown_by_itself_and_stands_beside_another() {
+    let fake = measured();
+    fake.compare();
+    let record = at_hour(&fake.record(), 10);
+    fake.contribute("a-machine", &record);
+    fake.program("slow", &support::observation("slow", 3000));
+    succeed(fake.measure(&["--again"]));
+    fake.add_session("a-machine", &at_hour(&fake.record(), 12));
+    let ratio = |machine: &str| fake.print(&["value", "slow-over-fast", "--machine", machine]);
+    assert!(ratio("a-machine/2026-11-20").contains("2.00 ["), "{}", ratio("a-machine/2026-11-20"));
+    assert!(ratio("a-machine/2026-11-20-2").contains("3.00 ["), "{}", ratio("a-machine/2026-11-20-2"));
+    let different = fake.print(&[
+        "different",
+        "--machine",
+        "a-machine/2026-11-20-2",
+        "--beside",
+        "a-machine/2026-11-20",
+        "--beside",
+        "a-machine",
+    ]);
+    let row = "take a <step> (free): slow over fast: 3.00 [";
+    assert!(different.contains(row), "{different}");
+    assert!(different.contains("on a-machine/2026-11-20; ") && different.contains("on a-machine, "), "{different}");
+    for (name, reason) in [
+        ("a-machine/2026-11-19", "has no session \"2026-11-19\"; it has: 2026-11-20, 2026-11-20-2"),
+        ("local/2026-11-20", "this machine has no sessions"),
+        ("moon/2026-11-20", "unknown machine \"moon\""),
+    ] {
+        let refused = fail(fake.tally(&["value", "slow-over-fast", "--machine", name]));
+        assert!(refused.contains(reason), "{refused}");
+    }
+    let twice = fail(fake.tally(&["different", "--beside", "a-machine", "--beside", "a-machine"]));
+    assert!(twice.contains("a-machine is named twice"), "{twice}");
 }
 
 #[test]

@@ -15,28 +15,31 @@ use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Machine;
+use crate::record::store::machine_or_session;
 
 /// What is different here: each number that the pages compare, beside the reference machine's
 #[derive(Args)]
 pub struct Different {
-    /// Beside this machine instead: local, reference, or a folder of data/machines
+    /// Beside this machine instead, or beside several: named as for --machine
     #[arg(long)]
-    pub beside: Option<String>,
+    pub beside: Vec<String>,
 }
 
 impl Different {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let there = match &self.beside {
-            Some(name) => Some(view.project.machine(name)?),
-            None => view.beside(),
-        };
-        if let Some(there) = &there {
-            ensure!(*there != view.machine, "{} is the machine that is shown; name another one", there.name());
+        let mut there =
+            self.beside.iter().map(|name| machine_or_session(&view.project, name)).collect::<Result<Vec<_>>>()?;
+        if there.is_empty() {
+            there = view.beside().map_or_else(|| view.others(), |reference| Ok(vec![reference]))?;
         }
-        let mut numbers = Number::all(view, there.as_ref())?;
+        for (nth, own) in there.iter().enumerate() {
+            ensure!(*own != view.machine, "{} is the machine that is shown; name another one", own.name());
+            ensure!(!there[..nth].contains(own), "{} is named twice", own.name());
+        }
+        let mut numbers = Number::all(view, &there)?;
         numbers.sort_by(|a, b| b.apart().total_cmp(&a.apart()));
         Ok(match form {
-            Form::Page => page(view, there.as_ref(), &numbers)?,
+            Form::Page => page(view, &there, &numbers)?,
             Form::Text => numbers.iter().map(Number::line).collect(),
             Form::Json => {
                 serde_json::Value::from(numbers.iter().map(Number::json).collect::<Vec<_>>()).to_string() + "\n"
@@ -45,8 +48,11 @@ impl Different {
     }
 }
 
+/// Beside so many machines each number is told; of more, their range.
+const MOST_LISTED: usize = 4;
+
 /// A number that figures compare, here and there.
-struct Number<'a> {
+pub struct Number<'a> {
     label: String,
     asked: Asked<'a>,
     here: Quantity,
@@ -55,7 +61,7 @@ struct Number<'a> {
 
 impl<'a> Number<'a> {
     /// Every number of the ladder and of all dumbbells, each once, that is known both here and there.
-    fn all(view: &'a View, there: Option<&Machine>) -> Result<Vec<Self>> {
+    pub fn all(view: &'a View, there: &[Machine]) -> Result<Vec<Self>> {
         let front = &view.front;
         let ladder = front.ladder.iter().map(|pair| (pair, ["a task", "a thread"]));
         let dumbbells = front.dumbbells.iter().flat_map(|own| {
@@ -64,9 +70,7 @@ impl<'a> Number<'a> {
         });
         let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
         for (pair, [left, right]) in ladder.chain(dumbbells) {
-            let Compared { asked, here, others, .. } = Compared::of(view, pair)?;
-            let others: Vec<_> =
-                others.into_iter().filter(|(machine, _)| there.is_none_or(|there| there == machine)).collect();
+            let Compared { asked, here, others, .. } = Compared::beside(view, pair, there)?;
             let names = [left.to_owned(), right.to_owned(), format!("{right} over {left}")];
             // Of each machine its three numbers, so that the first of each are the left one's.
             let mut others: Vec<_> =
@@ -106,16 +110,27 @@ impl<'a> Number<'a> {
 
     /// Whether an interval here and one there do not meet, so that more differs than sessions do.
     fn is_sure(&self) -> bool {
-        let apart = |(low, high): (f64, f64), (other_low, other_high): (f64, f64)| high < other_low || other_high < low;
-        let here = self.here.estimate.interval;
-        here.is_some_and(|here| {
-            self.there.iter().any(|(_, own)| own.estimate.interval.is_some_and(|there| apart(here, there)))
-        })
+        self.there.iter().any(|(_, own)| self.is_apart_from(own))
+    }
+
+    /// Whether none of the intervals there meets the one here.
+    pub fn is_outside(&self) -> bool {
+        self.there.iter().all(|(_, own)| self.is_apart_from(own))
+    }
+
+    fn is_apart_from(&self, other: &Quantity) -> bool {
+        let intervals = self.here.estimate.interval.zip(other.estimate.interval);
+        intervals.is_some_and(|((low, high), (other_low, other_high))| high < other_low || other_high < low)
     }
 
     fn there_in_words(&self) -> String {
         match &self.there[..] {
             [(_, one)] => render::plain(&Ok(*one)),
+            few if few.len() <= MOST_LISTED => {
+                let each =
+                    few.iter().map(|(machine, own)| format!("{} on {}", render::plain(&Ok(*own)), machine.name()));
+                each.collect::<Vec<_>>().join("; ")
+            }
             several => {
                 let (low, high) = self.range();
                 let words = |median: f64| {
@@ -160,11 +175,12 @@ impl<'a> Number<'a> {
     }
 }
 
-fn page(view: &View, there: Option<&Machine>, numbers: &[Number]) -> Result<String> {
+fn page(view: &View, there: &[Machine], numbers: &[Number]) -> Result<String> {
     let (sure, rest): (Vec<&Number>, Vec<&Number>) = numbers.iter().partition(|number| number.is_sure());
-    let there = there.map_or("another machine's".to_owned(), |there| {
-        format!("those of {}{}", there.name(), view.reference_mark(there))
-    });
+    let there = match there {
+        [there] => format!("those of {}{}", there.name(), view.reference_mark(there)),
+        _ => "another machine's".to_owned(),
+    };
     let finding = match sure.first() {
         None => format!("No number here differs for sure from {there}."),
         Some(farthest) => format!(

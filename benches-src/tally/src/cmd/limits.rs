@@ -131,7 +131,7 @@ impl Limits {
 fn again(view: &View) -> &'static str {
     match view.machine {
         Machine::Local => "To measure them again",
-        Machine::Exported(_) => "To measure those of your own machine",
+        Machine::Exported(_) | Machine::Session(_) => "To measure those of your own machine",
     }
 }
 

@@ -9,7 +9,7 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
-use crate::print::view::View;
+use crate::print::view::{View, newest};
 use crate::project::{Machine, Project};
 use crate::record::sources::{Freshness, Stale};
 use crate::record::{self, Header};
@@ -190,21 +190,6 @@ pub fn stale(view: &View, program: &str, listing: &str) -> Result<String> {
     Ok(out)
 }
 
-/// What was measured on a machine: the header of each record, with its experiment.
-fn headers<'a>(view: &'a View, machine: &Machine) -> Result<Vec<(&'a Plan, &'a Experiment, Header)>> {
-    let mut headers = Vec::new();
-    for (plan, experiment) in view.plans.experiments() {
-        let header = view.header_on(machine, plan, experiment)?;
-        headers.extend(header.map(|(header, _)| (plan, experiment, header)));
-    }
-    Ok(headers)
-}
-
-/// Any record of a machine tells what machine it is; the newest does so best.
-fn newest<'a, 'b>(headers: &'b [(&'a Plan, &'a Experiment, Header)]) -> Option<&'b (&'a Plan, &'a Experiment, Header)> {
-    headers.iter().max_by_key(|(_, _, header)| &header.before.time)
-}
-
 /// When they were measured, and with which effort.
 fn when(headers: &[(&Plan, &Experiment, Header)]) -> String {
     let headers = || headers.iter().map(|(_, _, header)| header);
@@ -212,7 +197,7 @@ fn when(headers: &[(&Plan, &Experiment, Header)]) -> String {
 }
 
 fn shown(view: &View, form: Form) -> Result<String> {
-    let headers = headers(view, &view.machine)?;
+    let headers = view.headers(&view.machine)?;
     let line = match newest(&headers) {
         Some((_, _, header)) => format!(
             "The numbers on this page are from {}: {}; {}.",
@@ -240,7 +225,7 @@ fn full_only(view: &View) -> Result<String> {
         lacking += usize::from(experiment.is_full_only() && view.kept(plan, experiment)?.is_err());
     }
     Ok(match (&view.machine, lacking) {
-        (Machine::Exported(_), _) | (_, 0) => String::new(),
+        (Machine::Exported(_) | Machine::Session(_), _) | (_, 0) => String::new(),
         (_, 1) => " A full run adds one experiment to this chapter.".to_owned(),
         (_, many) => format!(" A full run adds {many} experiments to this chapter."),
     })

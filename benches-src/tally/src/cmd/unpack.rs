@@ -8,16 +8,14 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::project::{Machine, Project};
-use crate::record::contributed::{Contributed, Session};
+use crate::record::store::{Store, machine_or_session};
 use crate::say;
 
 /// Write a machine's records with all raw samples as files of JSON lines
 #[derive(Args)]
 pub struct Unpack {
-    /// A folder of data/machines
+    /// A folder of data/machines, or one session of it: NAME/2026-11-25-2
     slug: String,
-    /// One of its sessions, such as 2026-11-25-2; all if none is named
-    session: Option<String>,
     /// Where to [default: target/unpacked/SLUG]
     #[arg(long, value_name = "FOLDER")]
     to: Option<PathBuf>,
@@ -26,19 +24,17 @@ pub struct Unpack {
 impl Unpack {
     /// Writes FOLDER/SESSION/CHAPTER/EXPERIMENT.jsonl, and never over a file that is there.
     pub fn run(&self, project: &Project) -> Result<()> {
-        let machine = project.machine(&self.slug)?;
+        let machine = machine_or_session(project, &self.slug)?;
         ensure!(machine != Machine::Local, "the records of this checkout are files of lines already: data/local");
-        let opened = Contributed::open(&project.data(&machine));
-        ensure!(opened.unreadable.is_empty(), "{}", opened.unreadable.join("\n"));
-        let is_wanted = |session: &&Session| self.session.as_ref().is_none_or(|name| session.name() == *name);
-        let wanted: Vec<&Session> = opened.sessions.iter().filter(is_wanted).collect();
-        if wanted.is_empty() {
-            let known: Vec<String> = opened.sessions.iter().map(Session::name).collect();
-            let session = self.session.as_deref().unwrap_or_default();
-            bail!("{} has no session {session:?}; there are: {}", machine.slug(), known.join(", "));
+        let store = Store::open(project, &machine);
+        if let Some(unreadable) = store.unreadable() {
+            bail!("{unreadable}");
         }
-        let to = self.to.clone().unwrap_or_else(|| project.unpacked().join(machine.slug()));
-        for session in wanted {
+        ensure!(!store.sessions().is_empty(), "{} has no sessions", machine.slug());
+        let own = project.data(&machine);
+        let of_machine = || project.unpacked().join(own.file_name().unwrap_or_default());
+        let to = self.to.clone().unwrap_or_else(of_machine);
+        for session in store.sessions() {
             let folder = to.join(session.name());
             for (entry, lines) in session.digest.head.records.iter().zip(&*session.lines()?) {
                 write(&folder.join(&entry.chapter).join(format!("{}.jsonl", entry.experiment)), lines)?;

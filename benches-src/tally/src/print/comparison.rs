@@ -44,6 +44,9 @@ impl<T> Three<T> {
     }
 }
 
+/// Among so many other machines a number has a place worth telling.
+const MANY: usize = 8;
+
 /// A pair with its numbers.
 pub struct Compared<'a> {
     pub pair: &'a Pair,
@@ -56,14 +59,20 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
+    /// Here, and on every other machine.
     pub fn of(view: &'a View, pair: &'a Pair) -> Result<Self> {
+        Self::beside(view, pair, &view.others()?)
+    }
+
+    /// Here, and on these.
+    pub fn beside(view: &'a View, pair: &'a Pair, machines: &[Machine]) -> Result<Self> {
         let names = Three { left: &pair.left, right: &pair.right, ratio: &pair.ratio };
         let asked = names.map(|name| view.plans.asked(name, None))?;
         let here = asked.map(|asked| view.evaluate(asked))?;
         let mut others = Vec::new();
-        for machine in view.machines()?.into_iter().filter(|machine| *machine != view.machine) {
-            let there = asked.map(|asked| Ok(elsewhere(view, &machine, asked)?.ok()))?;
-            others.push((machine, there));
+        for machine in machines {
+            let there = asked.map(|asked| Ok(elsewhere(view, machine, asked)?.ok()))?;
+            others.push((machine.clone(), there));
         }
         Ok(Self { pair, asked, here, others })
     }
@@ -89,13 +98,21 @@ impl<'a> Compared<'a> {
         ))
     }
 
+    /// The ratios of other machines; of many, also where among them this one's lies.
     fn range_elsewhere(&self) -> String {
         let mut medians: Vec<f64> = self.ratios_elsewhere().map(|(_, quantity)| quantity.estimate.median).collect();
         medians.sort_by(f64::total_cmp);
-        match medians[..] {
+        let range = match medians[..] {
             [] => "–".to_owned(),
             [one] => format::number(one),
             [low, .., high] => format::range(&format::number(low), &format::number(high)),
+        };
+        match &self.here.ratio {
+            Ok(here) if medians.len() >= MANY => {
+                let lower = medians.partition_point(|median| *median < here.estimate.median);
+                format!("{range}; lower on {lower} of {}", medians.len())
+            }
+            _ => range,
         }
     }
 }

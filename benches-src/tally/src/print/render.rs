@@ -209,7 +209,7 @@ pub fn table(title: &str, heads: &[&str], rows: &str) -> String {
 pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machine) -> Option<Missing> {
     let again = match machine {
         Machine::Local => format!("To measure again: {}", experiment.command()),
-        Machine::Exported(_) => "Only on that machine could they be measured again".to_owned(),
+        Machine::Exported(_) | Machine::Session(_) => "Only on that machine could they be measured again".to_owned(),
     };
     match freshness {
         Freshness::Fresh => None,

@@ -240,9 +240,28 @@ impl View {
 
     /// Every machine with records: the one that is shown, and then those that came with the checkout.
     pub fn machines(&self) -> Result<Vec<Machine>> {
+        Ok([vec![self.machine.clone()], self.others()?].concat())
+    }
+
+    /// The machines that came with the checkout, but for the one that is shown.
+    pub fn others(&self) -> Result<Vec<Machine>> {
         let exported = self.project.machines()?.into_iter().map(Machine::Exported);
-        let others = exported.filter(|machine| *machine != self.machine);
-        Ok([self.machine.clone()].into_iter().chain(others).collect())
+        Ok(exported.filter(|machine| self.project.data(machine) != self.project.data(&self.machine)).collect())
+    }
+
+    /// What stands above a machine's records.
+    pub fn headers(&self, machine: &Machine) -> Result<Vec<(&Plan, &Experiment, Header)>> {
+        let mut headers = Vec::new();
+        for (plan, experiment) in self.plans.experiments() {
+            let header = self.header_on(machine, plan, experiment)?;
+            headers.extend(header.map(|(header, _)| (plan, experiment, header)));
+        }
+        Ok(headers)
+    }
+
+    /// What is known of a machine that has records.
+    pub fn facts(&self, machine: &Machine) -> Result<Option<Facts>> {
+        Ok(newest(&self.headers(machine)?).map(|(_, _, header)| header.machine.clone()))
     }
 
     /// What stands behind the name of the reference machine, and of no other.
@@ -299,7 +318,7 @@ impl View {
                 )
             }
             Machine::Local => format!("run: {measure}"),
-            Machine::Exported(slug) => {
+            Machine::Exported(slug) | Machine::Session(slug) => {
                 format!("machine {slug} has no record of {}{}", experiment.name, self.elsewhere(plan, experiment)?)
             }
         };
@@ -335,4 +354,11 @@ impl View {
         self.read.current.borrow_mut().insert(experiment.name.clone(), current.clone());
         Ok(current)
     }
+}
+
+/// Any record of a machine tells what machine it is; the newest does so best.
+pub fn newest<'a, 'b>(
+    headers: &'b [(&'a Plan, &'a Experiment, Header)],
+) -> Option<&'b (&'a Plan, &'a Experiment, Header)> {
+    headers.iter().max_by_key(|(_, _, header)| &header.before.time)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use super::contributed::{Contributed, Session};
 use super::lines::Header;
@@ -13,6 +13,22 @@ use super::sum::sha256;
 use super::whole::Record;
 use crate::book::renamed::{self, Renamed};
 use crate::project::{Machine, Project};
+
+/// The machine of this name, or of one of its sessions: `NAME/2026-11-25-2`.
+pub fn machine_or_session(project: &Project, name: &str) -> Result<Machine> {
+    let Some((machine, session)) = name.split_once('/') else { return project.machine(name) };
+    let machine = project.machine(machine)?;
+    let Machine::Exported(slug) = &machine else {
+        bail!("{} has no sessions; those of a machine of data/machines have names", machine.name());
+    };
+    let known: Vec<String> = Contributed::open(&project.data(&machine)).sessions.iter().map(Session::name).collect();
+    ensure!(
+        known.iter().any(|name| name == session),
+        "{slug} has no session {session:?}; it has: {}",
+        known.join(", ")
+    );
+    Ok(Machine::Session(format!("{slug}/{session}")))
+}
 
 pub enum Store {
     Local(Project),
@@ -38,6 +54,11 @@ impl Store {
         match machine {
             Machine::Local => Self::Local(project.clone()),
             Machine::Exported(_) => Self::Exported(Contributed::open(&project.data(machine))),
+            Machine::Session(own) => {
+                let mut all = Contributed::open(&project.data(machine));
+                all.sessions.retain(|session| own.ends_with(&format!("/{}", session.name())));
+                Self::Exported(all)
+            }
         }
     }
 

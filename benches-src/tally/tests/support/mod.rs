@@ -16,6 +16,35 @@ pub struct Fake {
     folder: tempfile::TempDir,
 }
 
+/// A figure in which the two programs are compared.
+pub const DUMBBELL: &str = r#"
+[[takeaway]]
+id = "steps"
+
+[[takeaway.case]]
+say = "A slow step takes {slow-over-fast}×."
+
+[[dumbbell]]
+name = "steps"
+what = "One <step>"
+left = { series = "baseline", label = "fast" }
+right = { series = "thread", label = "slow" }
+
+[[dumbbell.row]]
+label = "take a <step>"
+detail = "free"
+left = "fast-step"
+right = "slow-step-here"
+ratio = "slow-over-fast"
+
+[[dumbbell.row]]
+label = "take a pinned step"
+detail = "not measured in a quick run"
+left = "fast-step"
+right = "slow-step-pinned"
+ratio = "slow-over-fast"
+"#;
+
 /// The plan that most tests use: two programs and an A/A pair. Each of its files begins with a line that names it.
 pub const PLAN: &str = r#"
 === programs.toml
@@ -290,6 +319,24 @@ impl Fake {
     /// Puts a record that was changed in the place of the one that was measured.
     pub fn change_record(&self, record: &str) {
         self.write("data/local/chapter/pair.jsonl", &summed(record));
+    }
+
+    /// Compares the two programs in a figure.
+    pub fn compare(&self) {
+        let quantity = |name: &str, unit: &str, formula: &str| {
+            format!(
+                "[[quantity]]\nname = \"{name}\"\nexperiment = \"pair\"\nunit = \"{unit}\"\nformula = \"{formula}\"\n"
+            )
+        };
+        let quantities = [
+            quantity("slow-over-fast", "ratio", "slow[free] / fast[free]"),
+            quantity("fast-step", "ns", "fast[free]"),
+            quantity("slow-step-here", "ns", "slow[free]"),
+            quantity("slow-step-pinned", "ns", "slow[one-cpu]"),
+        ];
+        self.write("benches-src/chapter/quantities.toml", &quantities.concat());
+        self.write("benches-src/chapter/takeaways.toml", DUMBBELL);
+        self.write("book/src/chapter.md", "# Chapter\n\n<!-- cmdrun tally dumbbell steps -->\n");
     }
 
     /// Makes a machine the one that published pages show.

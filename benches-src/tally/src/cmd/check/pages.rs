@@ -113,6 +113,11 @@ pub fn takeaways(view: &View) -> Result<Vec<String>> {
         if !view.places.pages().iter().any(|(_, text)| text.contains(&directive)) {
             wrong.push(format!("takeaways.toml: no page shows the {verb} {name}"));
         }
+        if view.plans.experiments().any(|(_, experiment)| experiment.name == *name) {
+            wrong.push(format!(
+                "takeaways.toml: the {verb} {name} has an experiment's name, and so its anchor; call it otherwise"
+            ));
+        }
     }
     Ok(wrong)
 }

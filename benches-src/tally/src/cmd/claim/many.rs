@@ -38,19 +38,14 @@ pub fn table(view: &View, views: &[View], rows: &[&Row]) -> Result<String> {
     Ok(render::table("Claims on which machines differ", &heads, &body))
 }
 
-/// Any record tells what machine it is of.
 fn facts_of(view: &View) -> Result<Facts> {
-    for (plan, experiment) in view.plans.experiments() {
-        if let Some((header, _)) = view.header_on(&view.machine, plan, experiment)? {
-            let deciding = header.machine.listed().into_iter().filter(|fact| fact.decides);
-            let known = deciding.filter_map(|fact| match fact.known {
-                Known::Yes(value) => Some((fact.name, value.into_owned())),
-                Known::No(_) | Known::NotLookedFor => None,
-            });
-            return Ok(known.collect());
-        }
-    }
-    Ok(Facts::new())
+    let facts = view.facts(&view.machine)?;
+    let deciding = facts.iter().flat_map(|facts| facts.listed()).filter(|fact| fact.decides);
+    let known = deciding.filter_map(|fact| match fact.known {
+        Known::Yes(value) => Some((fact.name, value.into_owned())),
+        Known::No(_) | Known::NotLookedFor => None,
+    });
+    Ok(known.collect())
 }
 
 /// `holds on 61, does not hold on 30, undecided on 9 of 100`

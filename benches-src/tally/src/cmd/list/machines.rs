@@ -3,13 +3,13 @@
 use anyhow::{Result, anyhow};
 
 use super::steadiness::Steadiness;
-use super::{headers, newest, when};
+use super::when;
 use crate::compute::quantity::Missing;
 use crate::print::comparison::{Glance, elsewhere};
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
-use crate::print::view::View;
+use crate::print::view::{View, newest};
 use crate::project::Machine;
 use crate::record::Record;
 use crate::record::machine::{Facts, Known, Listed};
@@ -18,7 +18,7 @@ pub fn print(view: &View, form: Form) -> Result<String> {
     let (mut out, mut glance) = (String::new(), Vec::new());
     let machines = view.machines()?;
     for machine in &machines {
-        let headers = headers(view, machine)?;
+        let headers = view.headers(machine)?;
         let newest = newest(&headers);
         let facts = newest.map(|(_, _, header)| &header.machine);
         let on_entry = facts.and_then(Facts::mitigations_on_entry);
