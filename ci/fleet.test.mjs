@@ -1,14 +1,17 @@
-// Many machines without Slurm. There is no cluster here: what Kubernetes is given is held against its own schema, and
+// Many machines without Slurm. There is neither a cluster nor a cloud here: what Kubernetes and cloud-init are given is held against their own schemas, and
 // its commands are run as they stand, with a tally that only pretends to measure.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { parseAllDocuments } from 'yaml';
+import { promisify } from 'node:util';
+import Ajv from 'ajv-draft-04';
+import { parse, parseAllDocuments } from 'yaml';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const text = (file) => readFileSync(join(root, file), 'utf8');
@@ -16,6 +19,7 @@ const resources = (file) => parseAllDocuments(text(`ci/fleet/${file}`)).map((doc
 
 const [job] = resources('kubernetes-job.yaml');
 const [claim, door] = resources('kubernetes-volume.yaml');
+const userData = parse(text('ci/fleet/cloud-init.yaml'));
 
 /** A folder that is gone after the test. */
 function scratch(t, parent = tmpdir()) {
@@ -160,6 +164,98 @@ test('an element without a name or an index says how it is used', (t) => {
   const { status, stderr } = spawnSync('./element', ['amd-epyc-4cpu'], { cwd: there, encoding: 'utf8' });
   assert.equal(status, 2);
   assert.match(stderr, /\.\/element NAME INDEX/);
+});
+
+const unpacked = spawnSync(join(root, 'ci/unpack'), ['cloud-init'], { encoding: 'utf8' });
+
+test('cloud-init knows all that its user data says, and a mistake would be found', { skip: unpacked.status !== 0 && unpacked.stderr.trim() }, () => {
+  assert.match(text('ci/fleet/cloud-init.yaml'), /^#cloud-config\n/);
+  const schema = 'usr/lib/python3/dist-packages/cloudinit/config/schemas/schema-cloud-config-v1.json';
+  // It is not installed: as a package it would set up the machine that runs this at its next start.
+  const check = new Ajv({ strict: false, validateFormats: false }).compile(JSON.parse(readFileSync(join(unpacked.stdout.trim(), schema), 'utf8')));
+  assert.ok(check(userData), JSON.stringify(check.errors));
+  for (const mistake of [
+    ([file]) => { file.contents = file.content; },
+    ([file]) => { file.permissions = 0o755; },
+    ([file]) => { delete file.path; },
+  ]) {
+    const copy = structuredClone(userData);
+    mistake(copy.write_files);
+    assert.ok(!check(copy), mistake.toString());
+  }
+});
+
+test('a machine of a cloud sends its session or its last words, and is powered off whatever happens', { timeout: 20_000 }, async (t) => {
+  const folder = scratch(t);
+  const curl = spawnSync(join(root, 'ci/need'), ['curl'], { encoding: 'utf8' });
+  assert.equal(curl.status, 0, curl.stderr);
+  // Nothing but these is found by it: no command that would end the machine that runs this.
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  for (const tool of ['basename', 'cp', 'curl', 'dirname', 'gzip', 'mkdir', 'sed', 'tail', 'tar', 'timeout']) {
+    symlinkSync(execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(), join(bin, tool));
+  }
+  executable(join(bin, 'shutdown'), `echo "$*" >>${folder}/shutdowns\n`);
+
+  const there = unpackedArchive(folder);
+  const pack = () => execFileSync('tar', ['-czf', join(folder, 'archive.tar.gz'), '-C', folder, basename(there)]);
+  let came = [];
+  const server = createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    if (request.method === 'PUT') came.push({ url: request.url, body: Buffer.concat(parts).toString() });
+    const isFetched = request.method === 'GET' && request.url === '/what-async-costs-x86_64.tar.gz';
+    const isTaken = request.method === 'PUT' && !request.url.startsWith('/expired');
+    response.writeHead(isFetched || isTaken ? 200 : 403).end(isFetched ? readFileSync(join(folder, 'archive.tar.gz')) : '');
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const here = `http://127.0.0.1:${server.address().port}`;
+
+  const [{ path, permissions, content }] = userData.write_files;
+  assert.equal(dirname(path), '/var/lib/cloud/scripts/per-boot');
+  assert.doesNotMatch(content, /\/s?bin\/(?!sh\n)|poweroff|halt|reboot|systemctl/, 'it ends the machine in one way alone, which is replaced here');
+  /** Starts the machine once, with its addresses changed by these; what came to the server, and what its owner reads in the log. */
+  async function start(machine, ...changes) {
+    came = [];
+    rmSync(join(folder, 'shutdowns'), { force: true });
+    mkdirSync(join(folder, machine), { recursive: true });
+    const script = join(folder, machine, basename(path));
+    assert.equal(content.split('https://example.org/').length, 3, 'two addresses');
+    writeFileSync(script, changes.reduce((changed, [from, to]) => changed.replace(from, to), content.replaceAll('https://example.org', here)));
+    chmodSync(script, parseInt(permissions, 8));
+    const { stdout, stderr } = await promisify(execFile)(script, [], { cwd: '/', env: { PATH: bin } }).catch((error) => error);
+    assert.equal(readFileSync(join(folder, 'shutdowns'), 'utf8'), '-P +300\n-P now\n', stdout + stderr);
+    return { came, log: stdout + stderr };
+  }
+
+  pack();
+  const url = '/amd-epyc-4cpu-1.bundle.zst?signature=yours';
+  assert.deepEqual(await start('good'), { came: [{ url, body: ASKED }], log: '' });
+  // Powered off in between, and started again.
+  assert.deepEqual((await start('good')).came, [{ url, body: ASKED.repeat(2) }]);
+
+  const refused = await start('expired', ['/amd-epyc-4cpu-1.bundle', '/expired.bundle']);
+  assert.match(refused.log, /curl: .*403/);
+
+  const unfetched = await start('unfetched', ['x86_64.tar.gz', 'sparc.tar.gz']);
+  assert.equal(unfetched.came[0].url, url);
+  assert.match(unfetched.came[0].body, /^exit status 22\ncurl: .*403/);
+
+  writeFileSync(join(there, 'data/broken'), '');
+  pack();
+  const broken = await start('broken');
+  assert.match(broken.came[0].body, /^exit status 3\n[^]*tally: out of order/);
+
+  const nowhere = await start('nowhere', [here, 'http://127.0.0.1:9'], [here, 'http://127.0.0.1:9']);
+  assert.deepEqual(nowhere.came, []);
+  assert.match(nowhere.log, /curl: \(7\)/);
+});
+
+test('a machine of a cloud has the time to say that it took too long', () => {
+  const [{ content }] = userData.write_files;
+  const minutes = (pattern) => Number(content.match(pattern)[1]);
+  assert.ok(minutes(/timeout (\d+)m /) + 15 <= minutes(/shutdown -P \+(\d+)/));
 });
 
 test('what CONTRIBUTING.md calls by name is there', () => {
