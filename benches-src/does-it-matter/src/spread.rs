@@ -124,10 +124,10 @@ impl Division {
 /// Has the calling thread run only while no other can on its CPU. The kernel takes such a CPU for one that is free, as it were without the
 /// load generator, which never sleeps while requests are due.
 fn give_way() -> Result<()> {
-    // SAFETY: it is made of integers, of which C libraries have more or fewer, and 0 is one of each.
-    let priority: libc::sched_param = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel reads one structure, which outlives the call, and writes no memory of ours.
-    let failed = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &priority) };
+    let priority: libc::c_int = 0;
+    // musl has a function of this name that only fails, so the kernel is asked itself.
+    // SAFETY: the kernel reads one integer, which outlives the call, and writes no memory of ours.
+    let failed = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const priority) };
     ensure!(failed == 0, "the load generator cannot give way: {}", std::io::Error::last_os_error());
     Ok(())
 }

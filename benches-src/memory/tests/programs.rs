@@ -44,6 +44,9 @@ const LEDGERS: [&str; 12] = [
     "total_bytes",
 ];
 
+/// As little as is asked of rivals.
+const RIVALLED: [&str; 6] = ["--most", "80", "--creations", "100", "--hops", "100"];
+
 /// Tests that look at what is left of a cgroup must not run beside those that make one.
 static CGROUPS: Mutex<()> = Mutex::new(());
 
@@ -78,7 +81,13 @@ fn has_cgroup(seen: &Observation) -> bool {
 fn each_program_does_its_work_once_and_says_what_it_has() {
     let _alone = alone();
     // As many as the others, so that the whole of it is a matter of a second; the sizes of futures are no number of anything.
-    each_program_does_what_it_says(|program| Some(if program == "future-sizes" { &[] } else { &["--most", "80"] }));
+    each_program_does_what_it_says(|program| {
+        Some(match program {
+            "future-sizes" => &[],
+            rival if rival.starts_with("rival-") => &RIVALLED,
+            _ => &["--most", "80"],
+        })
+    });
 }
 
 #[test]
@@ -223,6 +232,39 @@ fn sizes_of_futures_are_those_of_their_buffers_and_a_little_more() {
     assert!(size("read_16_kib") > 16384.0 && size("boxed") < 64.0);
     assert!(size("timeout") > size("read_1_kib"));
     assert!(seen.measures.values().all(|measure| measure.unit == "B"));
+}
+
+#[test]
+fn rivals_are_asked_alike_and_a_language_that_is_not_there_is_named() {
+    let _alone = alone();
+    let goroutine = env!("CARGO_BIN_EXE_rival-goroutine");
+    let kib = |least, most| 1024.0 * least..1024.0 * most;
+    for (program, most, each_bytes) in [
+        (env!("CARGO_BIN_EXE_rival-thread"), "800", kib(4.0, 32.0)),
+        (env!("CARGO_BIN_EXE_rival-tokio"), "80000", kib(0.1, 1.0)),
+        (goroutine, "80000", kib(2.0, 8.0)),
+    ] {
+        let seen = observe(&[program], &["--most", most, "--creations", "2000", "--hops", "2000"]);
+        if let Some(reason) = seen.unavailable.get("elapsed") {
+            assert!(program == goroutine && reason.contains("go is not installed"), "{program}: {reason}");
+            skipped("go is not installed");
+            continue;
+        }
+        assert_eq!(seen.measures["held"].values.len(), 8, "{program}");
+        let resident = per_unit(&seen, "resident_bytes");
+        assert!(each_bytes.contains(&resident), "{program}: {resident} B resident");
+        if !seen.unavailable.contains_key("total_bytes") {
+            let (total, kernel) = (per_unit(&seen, "total_bytes"), per_unit(&seen, "kernel_bytes"));
+            assert!(
+                total > kernel && total < resident + kernel + 4096.0,
+                "{program}: {total} B, {kernel} of the kernel"
+            );
+        }
+        for each in ["created_ns", "hop_ns"] {
+            let ns = seen.measures[each].values[0];
+            assert!((5.0..1e6).contains(&ns), "{program}: {each} {ns}");
+        }
+    }
 }
 
 #[test]

@@ -25,6 +25,9 @@ const CLIMBS: [&str; 2] = ["add_units", "add_futures"];
 /// Entries whose function serves what another process times.
 const SERVING: [&str; 2] = ["main", "main_of_nothing"];
 
+/// The trait of what is asked alike of units of several kinds.
+const RIVAL: &str = "Rival";
+
 /// The entry whose function is its own measurement.
 const ONCE: &str = "once";
 
@@ -45,7 +48,7 @@ impl Excerpt {
     }
 }
 
-/// Rules, of which the first counts that finds something: the loops over laps; what adds units; what laps are handed on to; what a server starts
+/// Rules, of which the first counts that finds something: the loops over laps; what adds units; what is asked of rivals, in another language too; what laps are handed on to; what a server starts
 /// to answer, or else what it calls, or all of it; the function of what is its own measurement; and of a program that is another one with
 /// other settings, its `main`.
 fn timed(outline: &Outline) -> Vec<Lines> {
@@ -55,6 +58,8 @@ fn timed(outline: &Outline) -> Vec<Lines> {
     let rules = [
         outline.loops.clone(),
         outline.statements_that_call(&CLIMBS),
+        outline.asked_by(RIVAL),
+        outline.units.clone(),
         outline.handed_on.clone(),
         begun.collect(),
         serving.iter().flat_map(|lines| outline.called_in(lines)).collect(),

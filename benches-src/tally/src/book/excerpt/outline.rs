@@ -6,7 +6,8 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Expr, ExprCall, ExprMethodCall, ExprPath, ImplItemFn, Item, ItemFn, ItemImpl, ItemMod, Macro, Pat, Path, Stmt,
+    Expr, ExprCall, ExprMethodCall, ExprPath, ImplItemFn, Item, ItemConst, ItemFn, ItemImpl, ItemMod, Macro, Pat, Path,
+    Stmt,
 };
 
 /// Lines of a file that follow one another, counted from 1.
@@ -46,6 +47,8 @@ pub struct Outline {
     pub loops: Vec<Lines>,
     /// The innermost statements in which a function gets all laps.
     pub handed_on: Vec<Lines>,
+    /// Constants of these names, in which a program of another language stands.
+    pub units: Vec<Lines>,
     /// The `main` of a program that contains another one.
     pub main_of_another: Option<Lines>,
     calls: Vec<Call>,
@@ -58,6 +61,9 @@ pub struct Outline {
 
 /// What starts a participant, by the last words of what is called.
 const STARTS: [&str; 5] = ["start", "spawn", "Coroutine::new", "Coroutine::with_stack", "by_touch"];
+
+/// The constant that holds a program of another language.
+const UNITS: &str = "UNITS";
 
 impl Outline {
     pub fn of(file: &syn::File) -> Self {
@@ -78,6 +84,12 @@ impl Outline {
             own.filter(|own| first.iter().any(|call| own.lines.contains(call.lines.start()))).collect();
         let by_another = move |call: &Call| starters.iter().any(|own| ends_with(&call.words, &own.name));
         self.calls.iter().filter(move |call| by_itself(call) || by_another(call))
+    }
+
+    /// The methods that a trait of this name asks for.
+    pub fn asked_by(&self, name: &str) -> Vec<Lines> {
+        let asked = self.functions.iter().filter(|own| own.of_trait.as_deref() == Some(name));
+        asked.map(|own| own.lines.clone()).collect()
     }
 
     /// The statements in which one of these is called.
@@ -179,6 +191,13 @@ impl<'a> Visit<'a> for Outline {
     fn visit_item_fn(&mut self, own: &'a ItemFn) {
         self.function(&own.sig.ident, Way::Alone, lines(own));
         visit::visit_item_fn(self, own);
+    }
+
+    fn visit_item_const(&mut self, own: &'a ItemConst) {
+        if own.ident == UNITS {
+            self.units.push(lines(own));
+        }
+        visit::visit_item_const(self, own);
     }
 
     fn visit_item_impl(&mut self, own: &'a ItemImpl) {

@@ -157,6 +157,28 @@ fn main() -> ExitCode {
 }
 
 #[test]
+fn what_is_asked_of_rivals_is_their_timed_part_in_any_language() {
+    let code = "struct Tasks;
+
+impl Rival for Tasks {
+    fn hop(&mut self) {
+        spawn(another);
+    }
+}
+
+fn another() {}
+
+fn main() -> ExitCode {
+    rival::main(Tasks)
+}
+";
+    let excerpt = Excerpt::cut(code).unwrap();
+    assert!(excerpt.timed.starts_with("    fn hop(") || excerpt.timed.starts_with("fn hop("), "{}", excerpt.timed);
+    let code = "const PROTOCOL: &str = \"func main\";\nconst UNITS: &str = \"func hop\";\nfn main() {}\n";
+    assert_eq!(Excerpt::cut(code).unwrap().timed, "const UNITS: &str = \"func hop\";\n");
+}
+
+#[test]
 fn a_file_without_a_timed_part_is_refused() {
     for code in ["fn main() {}", "fn main() { for () in turns {} }", "impl Display for X { fn add(&self) {} }"] {
         assert!(Excerpt::cut(code).unwrap_err().to_string().contains("nothing of this file is timed"), "{code}");

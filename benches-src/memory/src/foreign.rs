@@ -1,0 +1,124 @@
+//! Units of another language, in a process of their own that does what it is asked for line by line.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, process};
+
+use anyhow::{Context, Result, ensure};
+use harness::Unavailable;
+
+use crate::rival::Rival;
+
+/// Such a process.
+pub struct Foreign {
+    child: Child,
+    ask: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    compiler: String,
+}
+
+impl Foreign {
+    /// Starts it, made by this compiler.
+    pub fn start(command: &mut Command, compiler: String) -> Result<Self> {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start the units")?;
+        let (ask, answers) = (child.stdin.take().context("it is piped")?, child.stdout.take().context("it is piped")?);
+        Ok(Self { child, ask, answers: BufReader::new(answers), compiler })
+    }
+
+    fn ask(&mut self, what: &str, count: u64) -> Result<Duration> {
+        writeln!(self.ask, "{what} {count}").context("the units' process has ended")?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        let ns = answer.trim().parse().with_context(|| format!("the units' process answered {answer:?}"))?;
+        Ok(Duration::from_nanos(ns))
+    }
+}
+
+impl Rival for Foreign {
+    fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn hold(&mut self, more: u64) -> Result<()> {
+        self.ask("hold", more).map(drop)
+    }
+
+    fn create(&mut self, count: u64) -> Result<Duration> {
+        self.ask("create", count)
+    }
+
+    fn hop(&mut self, count: u64) -> Result<Duration> {
+        self.ask("hop", count)
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        vec![format!("another compiler: {}", self.compiler)]
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The first of these commands that is there, by its name or by the place where its makers put it.
+pub fn first_of(commands: &[&'static str], cure: &str) -> Result<&'static str> {
+    let is_there = |command: &&&str| {
+        let (folders, name) = (env::var_os("PATH").unwrap_or_default(), Path::new(command));
+        env::split_paths(&folders).any(|folder| folder.join(name).is_file())
+    };
+    commands.iter().find(is_there).copied().ok_or_else(|| Unavailable::because(cure))
+}
+
+/// What a compiler says.
+pub fn said(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} ended with {}: {error}", output.status);
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Does something in a folder that is gone afterwards. On Linux what was started from there goes on.
+pub fn in_folder<T>(work: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    struct Gone(PathBuf);
+    impl Drop for Gone {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+    let path = env::temp_dir().join(format!("tasks-beside-threads-units-{}", process::id()));
+    fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    let folder = Gone(path);
+    work(&folder.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_is_found_by_its_name_or_its_place_and_else_it_is_said_what_to_do() {
+        assert_eq!(first_of(&["no-such-compiler", "sh"], "").unwrap(), "sh");
+        assert_eq!(first_of(&["no-such-compiler", "/bin/sh"], "").unwrap(), "/bin/sh");
+        let cure = "it is not installed; install it";
+        let refused = first_of(&["no-such-compiler", "/no/such/compiler"], cure).unwrap_err();
+        assert_eq!(refused.to_string(), format!("unavailable, because {cure}"));
+    }
+
+    #[test]
+    fn a_folder_is_gone_after_what_was_done_in_it() {
+        let mut was = PathBuf::new();
+        let failed = in_folder(|folder| {
+            folder.clone_into(&mut was);
+            said(&mut Command::new("false"))
+        });
+        assert!(failed.unwrap_err().to_string().contains("ended with exit status: 1"));
+        assert!(!was.exists() && was.starts_with(env::temp_dir()));
+    }
+}
