@@ -6,8 +6,14 @@ mod support;
 
 use support::{observe, run, seen};
 
-const SERVERS: [&str; 3] =
-    [env!("CARGO_BIN_EXE_echo-mio"), env!("CARGO_BIN_EXE_echo-tokio"), env!("CARGO_BIN_EXE_echo-executor")];
+const SERVERS: [&str; 6] = [
+    env!("CARGO_BIN_EXE_echo-mio"),
+    env!("CARGO_BIN_EXE_echo-tokio"),
+    env!("CARGO_BIN_EXE_echo-executor"),
+    env!("CARGO_BIN_EXE_echo-thread"),
+    env!("CARGO_BIN_EXE_echo-oneshot"),
+    env!("CARGO_BIN_EXE_echo-level"),
+];
 
 #[test]
 fn every_line_comes_back() {
