@@ -17,15 +17,17 @@ pub struct Foreign {
     ask: ChildStdin,
     answers: BufReader<ChildStdout>,
     compiler: String,
+    /// What it was started from. It is gone after the process.
+    _folder: Folder,
 }
 
 impl Foreign {
-    /// Starts it, made by this compiler.
-    pub fn start(command: &mut Command, compiler: String) -> Result<Self> {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start the units")?;
+    /// Starts the file `units` of this folder, which was made by this compiler.
+    pub fn start(folder: Folder, compiler: String) -> Result<Self> {
+        let mut units = Command::new(folder.0.join("units"));
+        let mut child = units.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start the units")?;
         let (ask, answers) = (child.stdin.take().context("it is piped")?, child.stdout.take().context("it is piped")?);
-        Ok(Self { child, ask, answers: BufReader::new(answers), compiler })
+        Ok(Self { child, ask, answers: BufReader::new(answers), compiler, _folder: folder })
     }
 
     fn ask(&mut self, what: &str, count: u64) -> Result<Duration> {
@@ -84,18 +86,23 @@ pub fn said(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Does something in a folder that is gone afterwards. On Linux what was started from there goes on.
-pub fn in_folder<T>(work: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-    struct Gone(PathBuf);
-    impl Drop for Gone {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+/// A folder of its own, which is gone afterwards.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    /// An empty one.
+    pub fn new() -> Result<Self> {
+        let path = env::temp_dir().join(format!("tasks-beside-threads-units-{}", process::id()));
+        fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(Self(path))
     }
-    let path = env::temp_dir().join(format!("tasks-beside-threads-units-{}", process::id()));
-    fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
-    let folder = Gone(path);
-    work(&folder.0)
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A file that is left there does no harm.
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 #[cfg(test)]
@@ -112,13 +119,16 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_gone_after_what_was_done_in_it() {
-        let mut was = PathBuf::new();
-        let failed = in_folder(|folder| {
-            folder.clone_into(&mut was);
-            said(&mut Command::new("false"))
-        });
-        assert!(failed.unwrap_err().to_string().contains("ended with exit status: 1"));
-        assert!(!was.exists() && was.starts_with(env::temp_dir()));
+    fn a_folder_is_gone_after_the_process_that_was_started_from_it() {
+        let folder = Folder::new().unwrap();
+        let path = folder.0.clone();
+        std::os::unix::fs::symlink("/bin/cat", path.join("units")).unwrap();
+        let mut foreign = Foreign::start(folder, "nobody".to_owned()).unwrap();
+        let error = foreign.hold(3).unwrap_err();
+        assert!(error.to_string().contains("answered \"hold 3\\n\""), "{error}");
+        assert!(path.exists() && path.starts_with(env::temp_dir()));
+        drop(foreign);
+        assert!(!path.exists());
+        assert!(said(&mut Command::new("false")).unwrap_err().to_string().contains("ended with exit status: 1"));
     }
 }

@@ -1,11 +1,11 @@
 //! One operation: one goroutine held, created or switched to, as threads and tasks are beside it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 use anyhow::Result;
-use foreign::{Foreign, first_of, said};
+use foreign::{Folder, Foreign, first_of, said};
 
 #[path = "../foreign.rs"]
 mod foreign;
@@ -76,23 +76,24 @@ func main() {
 }
 "#;
 
-/// Compiles both in this folder, and says with what.
-fn goroutines(folder: &Path) -> Result<Foreign> {
+/// Compiles both, and starts what comes of them.
+fn goroutines() -> Result<Foreign> {
     let go = first_of(&["go", "/usr/local/go/bin/go"], "go is not installed; on Debian: apt-get install golang-go")?;
     let version = said(Command::new(go).arg("version"))?;
-    fs::write(folder.join("units.go"), UNITS)?;
-    fs::write(folder.join("main.go"), MAIN)?;
+    let folder = Folder::new()?;
+    fs::write(folder.0.join("units.go"), UNITS)?;
+    fs::write(folder.0.join("main.go"), MAIN)?;
     let mut build = Command::new(go);
-    build.current_dir(folder).args(["build", "-o", "units", "units.go", "main.go"]);
+    build.current_dir(&folder.0).args(["build", "-o", "units", "units.go", "main.go"]);
     build.env("GOTOOLCHAIN", "local").env("GOFLAGS", "");
     // Without a home it cannot know where to keep what it has compiled of its own library, which takes it some seconds.
     if env::var_os("HOME").is_none() && env::var_os("GOCACHE").is_none() {
-        build.env("GOCACHE", env::var_os("TMPDIR").map_or(folder.to_owned(), PathBuf::from).join("go-cache"));
+        build.env("GOCACHE", env::var_os("TMPDIR").map_or(folder.0.clone(), PathBuf::from).join("go-cache"));
     }
     said(&mut build)?;
-    Foreign::start(&mut Command::new(folder.join("units")), format!("goroutines are those of {}", version.trim()))
+    Foreign::start(folder, format!("goroutines are those of {}", version.trim()))
 }
 
 fn main() -> ExitCode {
-    rival::main(harness::name!(), || foreign::in_folder(goroutines))
+    rival::main(harness::name!(), goroutines)
 }
