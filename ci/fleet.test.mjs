@@ -159,6 +159,20 @@ for (const [who, [[command, ...words], env]] of Object.entries(STARTED_BY)) {
   });
 }
 
+test('what one node began another begins anew', (t) => {
+  const there = unpackedArchive(scratch(t));
+  const start = () => spawnSync('./element', ['amd-epyc-4cpu', '3'], { cwd: there, env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8' });
+  writeFileSync(join(there, 'data/broken'), '');
+  assert.equal(start().status, 3);
+  const work = join(there, 'work/amd-epyc-4cpu-3');
+  writeFileSync(join(work, 'data/asked'), 'what was measured there\n');
+  writeFileSync(join(work, 'node'), 'another-node\n');
+  rmSync(join(there, 'data/broken'));
+  const { status, stderr } = start();
+  assert.equal(status, 0, stderr);
+  assert.equal(readFileSync(join(there, 'sessions/amd-epyc-4cpu-3_2026-11-26.bundle.zst'), 'utf8'), ASKED);
+});
+
 test('an element without a name or an index says how it is used', (t) => {
   const there = unpackedArchive(scratch(t));
   const { status, stderr } = spawnSync('./element', ['amd-epyc-4cpu'], { cwd: there, encoding: 'utf8' });
@@ -256,6 +270,27 @@ test('a machine of a cloud has the time to say that it took too long', () => {
   const [{ content }] = userData.write_files;
   const minutes = (pattern) => Number(content.match(pattern)[1]);
   assert.ok(minutes(/timeout (\d+)m /) + 15 <= minutes(/shutdown -P \+(\d+)/));
+});
+
+test('a handful of hosts by ssh: the lines of CONTRIBUTING.md bring home a session of each', (t) => {
+  const folder = scratch(t);
+  unpackedArchive(folder);
+  execFileSync('tar', ['-czf', 'what-async-costs-x86_64.tar.gz', 'what-async-costs-x86_64'], { cwd: folder });
+  rmSync(join(folder, 'what-async-costs-x86_64'), { recursive: true });
+  writeFileSync(join(folder, 'hosts'), 'one\ntwo\n');
+  // A host is a folder here, and what is behind a colon lies in it.
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  executable(join(bin, 'ssh'), 'mkdir -p "host-$1" && cd "host-$1" && shift && exec sh -c "$*"\n');
+  executable(join(bin, 'scp'), `at() { case $1 in *:*) mkdir -p "host-\${1%%:*}"; echo "host-\${1%%:*}/\${1#*:}" ;; *) echo "$1" ;; esac; }
+[ "$1" = -q ] && exec cp $(at "$2") "$(at "$3")"
+`);
+  const [, lines] = text('CONTRIBUTING.md').match(/```sh\n([^`]*for host in[^`]*)```/);
+  const { status, stderr } = spawnSync('sh', ['-c', lines], { cwd: folder, env: { PATH: `${bin}:/usr/bin:/bin` }, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  const sessions = readdirSync(folder).filter((name) => name.endsWith('.bundle.zst')).sort();
+  assert.deepEqual(sessions, ['my-kind-1_2026-11-26.bundle.zst', 'my-kind-2_2026-11-26.bundle.zst'], stderr);
+  for (const session of sessions) assert.equal(readFileSync(join(folder, session), 'utf8'), ASKED);
 });
 
 test('what CONTRIBUTING.md calls by name is there', () => {
