@@ -244,6 +244,24 @@ function missing() {
   return printed.match(/<span class="missing" tabindex="0"[^>]*>[^<]*<\/span><span class="unseen reason">[^<]*<\/span>/)[0];
 }
 
+test('of the machines a few are chosen by a term or by several', async () => {
+  const { page, close } = await open('machines.html');
+  const names = () => page.$$eval('table.sortable tbody tr', (rows) => rows.filter((row) => row.offsetHeight > 0).map((row) => row.cells[0].textContent));
+  const all = await names();
+  const field = page.getByRole('searchbox', { name: 'Show only rows' });
+  for (const [terms, wanted] of [
+    ['zen4', (name) => name.includes('zen4')],
+    [' AMX, zen4 ,', (name) => /amx|zen4/.test(name)],
+    ['no such machine', () => false],
+    ['', () => true],
+  ]) {
+    await field.fill(terms);
+    assert.deepEqual(await names(), all.filter(wanted), terms);
+  }
+  assert.ok(all.length > 3, String(all));
+  await close();
+});
+
 test('why a number is missing widens no page, however far to the right it stands in a table', async () => {
   const { page, close } = await open('method.html', { width: 390 });
   const table = `<div class="table-wrapper"><table><tr>${'<th>unbreakable</th>'.repeat(8)}<td>${missing()}</td></tr></table></div>`;

@@ -117,7 +117,24 @@
     });
     table.tBodies[0].append(...rows);
   }
+  // Of many rows a few can be compared: those that have one of the terms that somebody writes, with commas between them.
+  function offerChoice(table) {
+    const field = document.createElement('input');
+    field.type = 'search';
+    field.className = 'choose';
+    field.placeholder = 'Only rows with …, …';
+    field.setAttribute('aria-label', 'Show only rows that have one of these terms, with commas between them');
+    field.oninput = () => {
+      const terms = field.value.toLowerCase().split(',').map((term) => term.trim()).filter(Boolean);
+      for (const row of table.tBodies[0].rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = terms.length > 0 && !terms.some((term) => text.includes(term));
+      }
+    };
+    table.parentElement.before(field);
+  }
   for (const table of document.querySelectorAll('table.sortable')) {
+    offerChoice(table);
     for (const head of table.tHead.rows[0].cells) {
       const button = document.createElement('button');
       button.type = 'button';
