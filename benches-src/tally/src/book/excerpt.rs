@@ -48,9 +48,9 @@ impl Excerpt {
     }
 }
 
-/// Rules, of which the first counts that finds something: the loops over laps; what adds units; what is asked of rivals, in another language too; what laps are handed on to; what a server starts
-/// to answer, or else what it calls, or all of it; the function of what is its own measurement; and of a program that is another one with
-/// other settings, its `main`.
+/// Rules, of which the first counts that finds something: the loops over laps; what adds units; what is asked of rivals, in another language
+/// too; what laps are handed on to; what a server starts to answer, or else what it calls, or all of it; the function of what is its own
+/// measurement; and of a program that is another one with other settings, its `main`.
 fn timed(outline: &Outline) -> Vec<Lines> {
     let serving = outline.handed_by_main_to(&SERVING);
     let begun =
