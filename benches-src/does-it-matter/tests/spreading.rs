@@ -68,10 +68,12 @@ fn workers_and_runtimes_have_a_cpu_each_and_threads_of_connections_have_all() {
         for client in &mut clients {
             server.answers(client, &json);
         }
-        let places: BTreeSet<String> = places_of_threads(server.child.id());
-        let pinned = places.iter().filter(|place| place.parse::<usize>().is_ok()).count();
         let wanted = if program.ends_with("spread-thread") { 0 } else { 2 };
-        assert_eq!(pinned, wanted, "{program}: {places:?}");
+        let is_one = |place: &&String| place.parse::<usize>().is_ok();
+        // One worker may have answered all before another has begun.
+        soon(&format!("{program}: {wanted} CPUs are not somebody's alone"), || {
+            places_of_threads(server.child.id()).iter().filter(is_one).count() == wanted
+        });
     }
 }
 
