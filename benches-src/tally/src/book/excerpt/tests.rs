@@ -172,7 +172,8 @@ fn main() -> ExitCode {
     rival::main(Tasks)
 }
 ";
-    assert_eq!(Excerpt::cut(code).unwrap().timed, "fn hop(&mut self) {\n    spawn(another);\n}\n");
+    let timed = Excerpt::cut(code).unwrap().timed;
+    assert_eq!(timed, "fn hop(&mut self) {\n    spawn(another);\n}\n// …\nfn another() {}\n", "with what it calls");
     let code = "const PROTOCOL: &str = \"func main\";\nconst UNITS: &str = \"func hop\";\nfn main() {}\n";
     assert_eq!(Excerpt::cut(code).unwrap().timed, "const UNITS: &str = \"func hop\";\n");
 }
