@@ -191,8 +191,16 @@ fn what_hangs_under_strace_is_killed_with_it() {
     fail(fake.measure(&["--effort", "test"]));
     assert!(started.elapsed() < Duration::from_secs(20));
     assert!(fake.record().contains("no answer within 2 s"));
-    let left = std::process::Command::new("pgrep").args(["-f", &format!("sleep {mark}")]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&left.stdout), "", "the sleeping child is gone with strace");
+    let left = || {
+        let found = std::process::Command::new("pgrep").args(["-f", &format!("sleep {mark}")]).output().unwrap();
+        String::from_utf8_lossy(&found.stdout).into_owned()
+    };
+    // It was sent its signal, and the kernel may need a moment to take it down.
+    let killed = Instant::now();
+    while !left().is_empty() && killed.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(left(), "", "the sleeping child is gone with strace");
 }
 
 #[test]
