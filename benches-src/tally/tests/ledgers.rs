@@ -71,13 +71,21 @@ fn holds(program: &str, bytes: u64) -> String {
 
 /// The same at so many counts.
 fn holds_at(program: &str, bytes: u64, counts: u64) -> String {
-    let list = |of: &dyn Fn(u64) -> u64| {
-        (1..=counts).map(|hundreds| of(100 * hundreds).to_string()).collect::<Vec<_>>().join(",")
-    };
-    let (held, total) = (list(&|held| held), list(&|held| 1000 + held * bytes));
+    let total = series(counts, |held| (1000 + held * bytes).to_string());
+    script(program, counts, &format!(r#""total_bytes":{{"unit":"B","values":[{total}]}}"#))
+}
+
+/// What there is at each of so many counts of units held: 100, 200 and so on.
+fn series(counts: u64, of: impl Fn(u64) -> String) -> String {
+    (1..=counts).map(|hundreds| of(100 * hundreds)).collect::<Vec<_>>().join(",")
+}
+
+/// A program that reports these totals at so many counts.
+fn script(program: &str, counts: u64, totals: &str) -> String {
+    let held = series(counts, |held| held.to_string());
     format!(
         r#"echo '{{"program":"chapter/{program}","parameters":{{"size":3}},"placement":"free","measures":{{
-            "held":{{"unit":"1","values":[{held}]}},"total_bytes":{{"unit":"B","values":[{total}]}},
+            "held":{{"unit":"1","values":[{held}]}},{totals},
             "stack_bytes":{{"unit":"B","values":[{held}]}},"reached":{{"unit":"1","values":[300]}}}},
             "unavailable":{{"slab_bytes":"it needs root"}}}}' | tr -d '\n'"#
     )
@@ -121,16 +129,12 @@ fn a_total_that_neighbours_move_may_be_below_0_and_is_no_divisor() {
     let fake = project();
     // Without a cgroup the total is what the system's available memory fell by, and others moved that by more than these units did.
     let moved = |bytes: i64| {
-        let values = (1..=8).map(|count| (count * bytes).to_string()).collect::<Vec<_>>().join(",");
-        let total = format!("{{\"unit\":\"B\",\"values\":[{values}]}}");
-        let (before, after) = ("\"total_bytes\":{\"unit\":\"B\",\"values\":[", "]}");
-        let seen = holds("fast", 2048);
-        let (head, tail) = seen.split_once(before).unwrap();
-        let tail = tail.split_once(after).unwrap().1;
-        format!("{head}\"total_bytes\":{total},\"available_bytes\":{total}{tail}")
+        let total = series(8, |held| (held as i64 * bytes).to_string());
+        let both = ["available_bytes", "total_bytes"];
+        script("fast", 8, &both.map(|name| format!(r#""{name}":{{"unit":"B","values":[{total}]}}"#)).join(","))
     };
     let alternate = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; if [ $((n % 2)) = 1 ]";
-    fake.program("fast", &format!("{alternate}; then {}; else {}; fi", moved(-800), moved(1600)));
+    fake.program("fast", &format!("{alternate}; then {}; else {}; fi", moved(-8), moved(16)));
     succeed(fake.measure(&["pair"]));
     assert_eq!(fake.print(&["value", "fast.total_bytes"]), "4.00 B [-8.00 to 16.00]\n");
     let ratio = fake.print(&["value", "slow.total_bytes", "--over", "fast.total_bytes"]);

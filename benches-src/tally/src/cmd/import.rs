@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::book::plan::Plans;
@@ -16,7 +16,7 @@ use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{BUNDLE, add};
 use crate::record::digest::records_of_bundle;
 use crate::record::machine::Facts;
-use crate::record::publishable::{of_one_machine, refuse_failures, refuse_private};
+use crate::record::publishable::{failed, of_one_machine, refuse_private};
 use crate::record::sources::{Current, Freshness};
 use crate::record::successions::Succession;
 use crate::record::{Effort, FORMAT, RawRecord, packed};
@@ -117,7 +117,7 @@ fn judge(project: &Project, plans: &Plans, record: &RawRecord) -> Result<()> {
         "it says more of the machine than the allow-list has; export it again"
     );
     refuse_private(record, project.root(), &[])?;
-    refuse_failures(record, &experiment.command())
+    failed(record, &experiment.command()).map_or(Ok(()), |reason| bail!(reason))
 }
 
 /// What is said of records that join, and keeps none of them out.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::contributed::facts;
 use super::lines::Raw;
@@ -26,12 +26,7 @@ pub fn of_one_machine(records: &[(String, &RawRecord)], folder: &Path) -> Result
     known.map_or(Ok(()), |known| agrees(&folder.join("machine.toml").display().to_string(), &known, cure))
 }
 
-/// A record in which every process of a cell failed is worth nothing to anybody else.
-pub fn refuse_failures(record: &RawRecord, command: &str) -> Result<()> {
-    failed(record, command).map_or(Ok(()), |reason| bail!(reason))
-}
-
-/// Which cell of a record has failures alone, and what to do about it.
+/// Which cell of a record has failures alone, and what to do about it: such a record is worth nothing to anybody else.
 pub fn failed(record: &RawRecord, command: &str) -> Option<String> {
     let observed = record.observed();
     let mut cells = record.header.cells.iter().enumerate();
