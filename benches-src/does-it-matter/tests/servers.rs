@@ -111,8 +111,9 @@ fn a_connection_that_waits_holds_no_buffers_if_they_are_lent() {
             let held = [(); 3].map(|()| observe(&[program], &flags).measures["user_memory_bytes"].values[0]);
             held.into_iter().fold(f64::INFINITY, f64::min)
         });
-        // The order lies in one of them, and the answer in the other.
-        assert!(own - lent > 8_000., "{program}: {lent} and {own} bytes");
+        // The order lies in one of them, and the answer in the other. Half a buffer less, for as many as were lent at once
+        // stay in the stock, and the busier the machine the more they are.
+        assert!(own - lent > 6_144., "{program}: {lent} and {own} bytes");
     }
 }
 
