@@ -87,7 +87,8 @@
     return { bound, state, weight: state === 'no' ? low : high, phrase: filled(phrase, words) };
   }
 
-  const standings = (values) => data.outputs.filter(({ bound }) => bound).map((output) => standing(output, values));
+  const isFor = ({ bound, beyond = {} }, values) => bound && Object.entries(beyond).every(([name, least]) => values[name] > least);
+  const standings = (values) => data.outputs.filter((output) => isFor(output, values)).map((output) => standing(output, values));
 
   /** The phrases that decide: of several with the same bound, that of the worst. */
   function said(all, state) {

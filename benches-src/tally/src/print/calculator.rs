@@ -133,6 +133,9 @@ pub struct Output {
     /// The name of what threads must keep to.
     #[serde(default)]
     pub bound: Option<String>,
+    /// Beyond which settings it is held against that; up to them it was not measured, and only shown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub beyond: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -254,6 +257,11 @@ impl Output {
             Of::Each => &[Who::Thread, Who::Task],
             Of::Extra => &[Who::Extra],
         }
+    }
+
+    /// Whether a case is one that it was measured for.
+    fn is_for(&self, case: &Case) -> bool {
+        self.beyond.iter().all(|(name, least)| case.values.get(name) > Some(least))
     }
 }
 

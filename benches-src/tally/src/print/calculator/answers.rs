@@ -64,7 +64,7 @@ impl Numbers<'_> {
 
     fn standings(&self, case: &Case) -> Result<Vec<Standing<'_>>> {
         let mut standings = Vec::new();
-        for output in &self.data.outputs {
+        for output in self.data.outputs.iter().filter(|output| output.is_for(case)) {
             if let Some(bound) = self.data.bound_of(output)? {
                 standings.push(self.standing(case, output, bound)?);
             }

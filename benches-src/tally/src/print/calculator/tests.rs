@@ -129,6 +129,22 @@ fn the_first_option_that_the_settings_keep_to_is_taken() {
 }
 
 #[test]
+fn an_output_is_held_against_its_bound_only_beyond_the_settings_it_was_measured_with() {
+    let data: Calculator =
+        toml::from_str(&DATA.replace("bound = \"way\"", "bound = \"way\"\nbeyond = { rate = 100 }")).unwrap();
+    let hop = BTreeMap::from([(("hop", "only", Who::Thread), Ok(estimate(1.0, 1.0, 1.0)))]);
+    let numbers = Numbers::of(&data, hop);
+    let state = |rate| numbers.answer(&data.cases[0].with("rate", rate)).unwrap().state;
+    assert_eq!((state(100.0), state(101.0)), (State::Yes, State::No));
+    assert!(data.output_is_sound(&data.outputs[0]).is_ok());
+    for (was, is) in [("rate = 100 }", "late = 100 }"), ("bound = \"way\"\n", "\n")] {
+        let text = DATA.replace("bound = \"way\"", "bound = \"way\"\nbeyond = { rate = 100 }").replace(was, is);
+        let data: Calculator = toml::from_str(&text).unwrap();
+        assert!(data.output_is_sound(&data.outputs[0]).is_err(), "{is}");
+    }
+}
+
+#[test]
 fn numbers_are_rounded_to_the_side_on_which_a_sentence_stays_true() {
     for (value, below, above) in [
         (0.01441, 0.014, 0.015),

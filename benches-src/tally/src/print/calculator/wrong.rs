@@ -45,8 +45,11 @@ impl Calculator {
             let at = |value| self.number(case, &output.formula.expression, Some((&input.name, value)));
             ensure!(at(1.0)? < at(2.0)?, "{:?} does not grow with {}", output.formula.text, input.name);
         }
-        let Some(bound) = self.bound_of(output)? else { return Ok(()) };
-        self.setting(&bound.lever)?;
+        let Some(bound) = self.bound_of(output)? else {
+            ensure!(output.beyond.is_empty(), "`beyond` says when it is held against a bound, and it has none");
+            return Ok(());
+        };
+        output.beyond.keys().chain([&bound.lever]).try_for_each(|name| self.setting(name).map(drop))?;
         bound.limits.iter().try_for_each(|limit| self.is_of_settings(limit))
     }
 
