@@ -237,17 +237,18 @@ fn sizes_of_futures_are_those_of_their_buffers_and_a_little_more() {
 #[test]
 fn rivals_are_asked_alike_and_a_language_that_is_not_there_is_named() {
     let _alone = alone();
-    let goroutine = env!("CARGO_BIN_EXE_rival-goroutine");
+    let foreign = [env!("CARGO_BIN_EXE_rival-goroutine"), env!("CARGO_BIN_EXE_rival-virtual-thread")];
     let kib = |least, most| 1024.0 * least..1024.0 * most;
     for (program, most, each_bytes) in [
         (env!("CARGO_BIN_EXE_rival-thread"), "800", kib(4.0, 32.0)),
         (env!("CARGO_BIN_EXE_rival-tokio"), "80000", kib(0.1, 1.0)),
-        (goroutine, "80000", kib(2.0, 8.0)),
+        (foreign[0], "80000", kib(2.0, 8.0)),
+        (foreign[1], "80000", kib(0.25, 8.0)),
     ] {
         let seen = observe(&[program], &["--most", most, "--creations", "2000", "--hops", "2000"]);
         if let Some(reason) = seen.unavailable.get("elapsed") {
-            assert!(program == goroutine && reason.contains("go is not installed"), "{program}: {reason}");
-            skipped("go is not installed");
+            assert!(foreign.contains(&program) && reason.contains(" is not installed; "), "{program}: {reason}");
+            skipped(reason);
             continue;
         }
         assert_eq!(seen.measures["held"].values.len(), 8, "{program}");
