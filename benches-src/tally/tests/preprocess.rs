@@ -159,6 +159,33 @@ fn what_was_printed_before_is_printed_again_and_only_while_all_beneath_it_is_the
 }
 
 #[test]
+fn a_page_of_which_the_shown_machine_has_nothing_is_wholly_anothers_and_says_so() {
+    let fake = Fake::with_plan(&support::plan_with_another("other"));
+    let page = "<!-- cmdrun tally list --shown -->\n\n<!-- cmdrun tally value slow[free] --experiment pair -->\n\n<!-- cmdrun tally table pair -->\n";
+    fake.write("book/src/chapter.md", page);
+    fake.write("book/src/elsewhere.md", "<!-- cmdrun tally table other -->\n");
+    succeed(fake.measure(&[]));
+    fake.contribute("has-it", &fake.record());
+    fake.contribute("shown", &fake.read("data/local/chapter/other.jsonl"));
+    let build = |show: &str| content(&preprocess(&fake, "cmdrun", json!({ "show": show }), page));
+    let raw = |machine: &str| fake.path(&format!("book/src/generated/{machine}/chapter/pair.csv")).exists();
+    let said = build("shown");
+    assert!(
+        said.contains("shown has not measured what stands on this page. The numbers on this page are from has-it: ")
+    );
+    assert!(said.contains(">2.00 µs<") && said.contains("<table>") && !said.contains("no record"), "{said}");
+    assert!(raw("has-it"), "what it stands on can be downloaded");
+    // As soon as it has been measured, it is its own.
+    fake.add_session("shown", &fake.record());
+    let own = build("shown");
+    assert!(own.contains("The numbers on this page are from shown: ") && !own.contains("has-it"), "{own}");
+    assert!(raw("shown") && !raw("has-it"));
+    // A reader's own numbers are waited for.
+    std::fs::remove_dir_all(fake.path("data/local")).unwrap();
+    assert!(build("local").contains("<strong>not measured</strong>"));
+}
+
+#[test]
 fn builds_side_by_side_print_the_same() {
     let fake = Fake::new();
     succeed(fake.measure(&[]));

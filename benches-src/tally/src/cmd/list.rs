@@ -207,6 +207,10 @@ fn shown(view: &View, form: Form) -> Result<String> {
         ),
         None => format!("There are no numbers from {} yet.", view.machine.name()),
     };
+    let line = match view.stands_in_for() {
+        Some(shown) => format!("{} has not measured what stands on this page. {line}", shown.name()),
+        None => line,
+    };
     Ok(match form {
         Form::Page => {
             let machines = view.way_to("machines.md");

@@ -122,8 +122,7 @@ impl Preprocessor for Measuring<'_> {
     }
 
     fn run(&self, context: &PreprocessorContext, book: Book) -> Result<Book> {
-        let (project, settings, machine) = asked(context)?;
-        downloads::forget_others(&project, &machine)?;
+        let (project, settings, _) = asked(context)?;
         measure(&project, &settings, self.verbs)?;
         Ok(book)
     }
@@ -147,7 +146,9 @@ impl Preprocessor for Printing<'_> {
         let (project, _, machine) = asked(context)?;
         // What it stands on is hashed before it is read: what changes between the two is printed anew next time.
         let printed = Printed::load(&project, &machine)?;
-        expand(context, &mut book, &View::new(project, machine, None)?, printed, self.verbs)?;
+        let view = View::new(project, machine, None)?;
+        let machines = expand(context, &mut book, &view, printed, self.verbs)?;
+        downloads::forget_others(&view.project, &machines)?;
         Ok(book)
     }
 
@@ -178,22 +179,26 @@ fn measure(project: &Project, settings: &Settings, verbs: &Verbs) -> Result<()> 
     }
 }
 
-/// Puts what directives print in their places. All that fail are said at once.
+/// Puts what directives print in their places, and returns whose numbers stand there. All that fail are said at once.
 fn expand(
     context: &PreprocessorContext,
     book: &mut Book,
     view: &View,
     mut printed: Printed,
     verbs: &Verbs,
-) -> Result<()> {
+) -> Result<Vec<Machine>> {
     let source = context.root.join(&context.config.book.src);
     let commands = view.project.commands()?;
-    let (mut failures, mut heads) = (Vec::new(), Vec::new());
+    let (mut failures, mut heads, mut machines) = (Vec::new(), Vec::new(), vec![view.machine.clone()]);
     book.for_each_mut(|item| {
         if let BookItem::Chapter(Chapter { path: Some(path), content, .. }) = item {
-            let (view, file) = (view.of_page(&path.to_string_lossy()), source.join(&*path));
-            let page = Page { view, verbs, path, file, commands: &commands };
-            match page.expanded(content, &mut printed) {
+            let expanded = view.of_page(&path.to_string_lossy()).map_err(|error| vec![format!("{error:#}")]);
+            let expanded = expanded.and_then(|view| {
+                machines.extend(view.stands_in_for().map(|_| view.machine.clone()));
+                let page = Page { view, verbs, path, file: source.join(&*path), commands: &commands };
+                page.expanded(content, &mut printed)
+            });
+            match expanded {
                 Ok(expanded) => {
                     heads.push(Head::of(path, &expanded));
                     *content = expanded;
@@ -208,7 +213,8 @@ fn expand(
     }
     let address = context.config.get::<String>("preprocessor.cmdrun.address")?.unwrap_or_default();
     heads::write(view, &heads, &address)?;
-    moved::write(view)
+    moved::write(view)?;
+    Ok(machines)
 }
 
 /// What a directive printed.

@@ -51,11 +51,11 @@ fn raw(view: &View, plan: &Plan, experiment: &Experiment, name: &str) -> Result<
 }
 
 /// Removes what is there for download of machines that are not shown now: mdBook would publish it with the rest.
-pub fn forget_others(project: &Project, shown: &Machine) -> Result<()> {
+pub fn forget_others(project: &Project, shown: &[Machine]) -> Result<()> {
     let Ok(folders) = fs::read_dir(project.generated()) else { return Ok(()) };
     for folder in folders {
         let path = folder?.path();
-        let is_kept = [shown.slug(), charts::VEGA].iter().any(|name| path.ends_with(name));
+        let is_kept = shown.iter().map(Machine::slug).chain([charts::VEGA]).any(|name| path.ends_with(name));
         if path.is_dir() && !is_kept {
             fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()))?;
         }

@@ -134,9 +134,33 @@ impl View {
         })
     }
 
-    /// The same for another page.
-    pub fn of_page(&self, page: &str) -> Self {
-        Self { page: Some(page.to_owned()), ..self.clone() }
+    /// The same for another page. If the machine that is shown has measured none of the tables that are at home there, and another has, the whole
+    /// page is the other's, and the page's first line says so.
+    pub fn of_page(&self, page: &str) -> Result<Self> {
+        let machine = self.stand_in(page)?.unwrap_or_else(|| self.machine.clone());
+        Ok(Self { page: Some(page.to_owned()), machine, ..self.clone() })
+    }
+
+    /// Whose numbers a page has in place of the shown machine's. Nobody's in place of a reader's own: these can still be measured.
+    fn stand_in(&self, page: &str) -> Result<Option<Machine>> {
+        if self.machine == Machine::Local {
+            return Ok(None);
+        }
+        let is_at_home = |name: &str| self.places.has_table(name) && self.places.home(name) == Some(page);
+        let own: Vec<_> = self.plans.experiments().filter(|(_, experiment)| is_at_home(&experiment.name)).collect();
+        let has = |machine: &Machine| {
+            let store = self.store(machine);
+            own.iter().any(|(plan, experiment)| store.has(&plan.chapter, &experiment.name))
+        };
+        if own.is_empty() || has(&self.machine) {
+            return Ok(None);
+        }
+        Ok(self.others()?.into_iter().find(has))
+    }
+
+    /// The machine that is shown wherever it has numbers, if this page is another's.
+    pub fn stands_in_for(&self) -> Option<Machine> {
+        Some(self.read.records.borrow().home.clone()).filter(|shown| *shown != self.machine)
     }
 
     /// Whether the page that is printed is a chapter's own, or lies below it.
