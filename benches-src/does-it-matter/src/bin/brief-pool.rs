@@ -1,0 +1,45 @@
+//! One operation: one connection with one request, an order as JSON over HTTP/1.1, served to its end by one of a pool of threads.
+
+use std::net::TcpListener;
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::Result;
+use brief::Work;
+use clap::Args;
+use serde::Serialize;
+
+#[path = "../brief.rs"]
+mod brief;
+
+fn brief_pool(listener: TcpListener, own: Own, work: Work) -> Result<()> {
+    thread::scope(|pool| {
+        for _ in 1..own.workers {
+            thread::Builder::new().stack_size(own.stack_bytes).spawn_scoped(pool, || serve(&listener, &work))?;
+        }
+        serve(&listener, &work)
+    })
+}
+
+/// What a thread of the pool does: it waits for a connection and serves that to its end.
+fn serve(listener: &TcpListener, work: &Work) -> Result<()> {
+    loop {
+        let (stream, _) = listener.accept()?;
+        // What ends one connection, an error too, is of no concern to the others.
+        let _ = work.converse(stream);
+    }
+}
+
+#[derive(Args, Serialize, Clone)]
+struct Own {
+    /// Threads of the pool
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    workers: u32,
+    /// The stack of each
+    #[arg(long, default_value_t = 256 << 10)]
+    stack_bytes: usize,
+}
+
+fn main() -> ExitCode {
+    brief::main(harness::name!(), brief_pool)
+}
