@@ -22,6 +22,7 @@ use does_it_matter::{count, nanoseconds};
 use harness::{Described, Findings, Placement, Report, Unavailable, described};
 use observation::Observation;
 use serde::Serialize;
+use socket2::{Domain, Socket, Type};
 
 /// What a server needs for its requests, whoever answers them.
 #[derive(Clone, Default)]
@@ -108,13 +109,13 @@ fn program<O: Args + Send + 'static>(
     let Parameters { own, clients, json_bytes, milliseconds, port, serve_seconds } = parameters;
     if placement == Placement::OneCpu {
         return Err(Unavailable::because(
-            "the clients need a CPU of their own, so that the server does not wait for it",
+            "the clients need a CPU of their own, so that the server does not wait for them",
         ));
     }
     placement.pin_participant(0)?;
     resources::reserve_connections(clients as usize)?;
-    let listener = TcpListener::bind(("127.0.0.1", port))
-        .with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))?;
+    let listener =
+        listen(port).with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))?;
     let (address, work) = (listener.local_addr()?, Work::default());
     let server = thread::spawn({
         let work = work.clone();
@@ -134,6 +135,15 @@ fn program<O: Args + Send + 'static>(
     });
     let (before, seen, after) = measured.map_err(|error| explain(server, error))?;
     report.give(findings(before, &seen, after)?)
+}
+
+/// Listens with room for all who may be about to connect. The standard library leaves room for 128, and the kernel has others try again after a second.
+fn listen(port: u16) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], port)).into())?;
+    socket.listen(4096)?;
+    Ok(socket.into())
 }
 
 /// Has the program `callers`, which lies beside this one, connect again and again at the place of participant 1.
