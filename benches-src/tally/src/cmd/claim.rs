@@ -304,28 +304,34 @@ fn place(claim: &PlannedClaim) -> (String, u32) {
     (letters.to_owned(), claim.id[letters.len()..].parse().unwrap_or(0))
 }
 
-/// All claims in the order of their numbers, what others published apart from what this book expected.
+/// All claims: those that others published, and folded below them what this book expected. There is more of it, and fewer come for it.
 fn ledger(view: &View, claims: Vec<Judged>) -> Result<String> {
     let (mut published, mut predicted) = (Vec::new(), Vec::new());
     for judged in claims {
         if is_published(view, judged.claim)? { published.push(judged) } else { predicted.push(judged) }
     }
-    let mut out = String::new();
-    for (claims, caption, figure) in [
-        (&mut published, "What others have published", "published"),
-        (&mut predicted, "What this book expected before it measured", "predicted"),
-    ] {
-        if claims.is_empty() {
-            continue;
-        }
-        claims.sort_by_key(|judged| place(judged.claim));
-        let rows = claims.iter().map(|judged| judged.rows(view)).collect::<Result<String>>()?;
+    let mut out = rows_of(view, &mut published, "What others have published", "published")?;
+    if !predicted.is_empty() {
+        let own = rows_of(view, &mut predicted, "What this book expected before it measured", "predicted")?;
+        let count = predicted.len();
         out += &format!(
-            "{}<table class=\"ledger\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">id</th>\
-             <th scope=\"col\">claim</th><th scope=\"col\">part</th><th scope=\"col\">{figure}</th><th scope=\"col\">here</th>\
-             <th scope=\"col\">verdict</th></tr></thead>\n{rows}</table>\n</div>\n",
-            render::wide(caption)
+            "<details class=\"numbers\"><summary>All {count} predictions of this book, and what became of them</summary>\n{own}</details>\n"
         );
     }
     Ok(out)
+}
+
+/// A table of claims in the order of their numbers; nothing where there are none.
+fn rows_of(view: &View, claims: &mut [Judged], caption: &str, figure: &str) -> Result<String> {
+    if claims.is_empty() {
+        return Ok(String::new());
+    }
+    claims.sort_by_key(|judged| place(judged.claim));
+    let rows = claims.iter().map(|judged| judged.rows(view)).collect::<Result<String>>()?;
+    Ok(format!(
+        "{}<table class=\"ledger\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">id</th>\
+         <th scope=\"col\">claim</th><th scope=\"col\">part</th><th scope=\"col\">{figure}</th><th scope=\"col\">here</th>\
+         <th scope=\"col\">verdict</th></tr></thead>\n{rows}</table>\n</div>\n",
+        render::wide(caption)
+    ))
 }
