@@ -192,11 +192,11 @@ fn expand(
     let (mut failures, mut heads, mut machines) = (Vec::new(), Vec::new(), vec![view.machine.clone()]);
     book.for_each_mut(|item| {
         if let BookItem::Chapter(Chapter { path: Some(path), content, .. }) = item {
-            let expanded = view.of_page(&path.to_string_lossy()).map_err(|error| vec![format!("{error:#}")]);
-            let expanded = expanded.and_then(|view| {
-                machines.extend(view.stands_in_for().map(|_| view.machine.clone()));
-                let page = Page { view, verbs, path, file: source.join(&*path), commands: &commands };
-                page.expanded(content, &mut printed)
+            let expanded = printed.stand_in(path, view).map_err(|error| vec![format!("{error:#}")]);
+            let expanded = expanded.and_then(|stand_in| {
+                machines.extend(stand_in.clone());
+                let (view, file) = (view.of_page(&path.to_string_lossy(), stand_in), source.join(&*path));
+                Page { view, verbs, path, file, commands: &commands }.expanded(content, &mut printed)
             });
             match expanded {
                 Ok(expanded) => {

@@ -12,6 +12,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::book::places::Places;
 use crate::measure::bound::own_executable;
+use crate::print::view::View;
 use crate::project::{Machine, Project};
 use crate::record::machine::Facts;
 use crate::record::sources::hash;
@@ -30,6 +31,9 @@ struct Kept {
     /// The hash of what it stood on.
     world: String,
     outputs: BTreeMap<String, Output>,
+    /// Whose numbers each page has in place of the shown machine's, which only its records say.
+    #[serde(default)]
+    stand_ins: BTreeMap<String, Option<String>>,
 }
 
 /// What a directive printed, and which files for download it wrote.
@@ -57,6 +61,18 @@ impl Printed {
             fs::metadata(project.generated().join(name)).is_ok_and(|file| file.len() == *bytes)
         };
         output.files.iter().all(is_there).then_some(output.text.as_str())
+    }
+
+    /// Whose numbers a page has in place of the shown machine's.
+    pub fn stand_in(&mut self, page: &Path, view: &View) -> Result<Option<Machine>> {
+        let page = page.to_string_lossy();
+        if let Some(known) = self.kept.stand_ins.get(&*page) {
+            return Ok(known.clone().map(Machine::Exported));
+        }
+        let found = view.stand_in(&page)?;
+        self.kept.stand_ins.insert(page.into_owned(), found.as_ref().map(|machine| machine.slug().to_owned()));
+        self.changed = true;
+        Ok(found)
     }
 
     /// Keeps what it printed now, and these files for download.

@@ -134,20 +134,20 @@ impl View {
         })
     }
 
-    /// The same for another page. If the machine that is shown has measured none of the tables that are at home there, and another has, the whole
-    /// page is the other's, and the page's first line says so.
-    pub fn of_page(&self, page: &str) -> Result<Self> {
-        let machine = self.stand_in(page)?.unwrap_or_else(|| self.machine.clone());
-        Ok(Self { page: Some(page.to_owned()), machine, ..self.clone() })
+    /// The same for another page, which may be another machine's.
+    pub fn of_page(&self, page: &str, stand_in: Option<Machine>) -> Self {
+        let machine = stand_in.unwrap_or_else(|| self.machine.clone());
+        Self { page: Some(page.to_owned()), machine, ..self.clone() }
     }
 
-    /// Whose numbers a page has in place of the shown machine's. Nobody's in place of a reader's own: these can still be measured.
-    fn stand_in(&self, page: &str) -> Result<Option<Machine>> {
+    /// Who has measured what is at home on a page, if the machine that is shown has measured none of it. The whole page is then the other's, and its
+    /// first line says so. Nobody stands in for a reader's own machine: there it can still be measured.
+    pub fn stand_in(&self, page: &str) -> Result<Option<Machine>> {
         if self.machine == Machine::Local {
             return Ok(None);
         }
-        let is_at_home = |name: &str| self.places.has_table(name) && self.places.home(name) == Some(page);
-        let own: Vec<_> = self.plans.experiments().filter(|(_, experiment)| is_at_home(&experiment.name)).collect();
+        let is_at_home = |experiment: &Experiment| self.places.home(&experiment.name) == Some(page);
+        let own: Vec<_> = self.plans.experiments().filter(|(_, experiment)| is_at_home(experiment)).collect();
         let has = |machine: &Machine| {
             let store = self.store(machine);
             own.iter().any(|(plan, experiment)| store.has(&plan.chapter, &experiment.name))
