@@ -60,9 +60,9 @@ pub struct Experiment {
     /// The parameter that has another number in every round, the same for all cells: `"seed"`, from which random times are drawn.
     #[serde(default)]
     pub anew_each_round: Option<String>,
-    /// Whether a full run gives it all rounds, even where they take so long that another experiment's would end sooner.
+    /// How many rounds a full run gives it, whatever time these take. Without it they are 20, or at least 10 where these take long.
     #[serde(default)]
-    pub all_rounds: bool,
+    pub rounds: Option<usize>,
     /// A program that takes longer than so many seconds is killed and counted as failed.
     #[serde(default = "default_limit_seconds")]
     pub limit_seconds: u64,

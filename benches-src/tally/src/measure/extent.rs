@@ -60,8 +60,9 @@ impl Effort {
     pub fn extent_for(self, experiment: &Experiment) -> Extent {
         let extent = self.extent();
         let enough = experiment.count.map_or(extent.rounds, |_| Effort::Quick.extent().rounds);
-        let rounds = extent.rounds.min(enough);
-        let least = if experiment.all_rounds { rounds } else { extent.least.min(rounds) };
+        let own = experiment.rounds.filter(|_| self == Effort::Full);
+        let rounds = own.unwrap_or(extent.rounds).min(enough);
+        let least = own.map_or(extent.least, |_| rounds).min(rounds);
         Extent { rounds, least, ..extent }
     }
 

@@ -3,7 +3,7 @@
 //! *stale*: the listing, its experiment's file or what its code names of its crate differs. *older*: what stands beneath it differs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -106,12 +106,14 @@ impl Current {
         let benches = project.benches();
         let listings = experiment.programs().into_iter().map(|program| Project::listing(chapter, program));
         let (used, unused) = modules(&benches, chapter, listings)?;
+        let words: BTreeSet<_> = used.values().flat_map(|code| names(code.lines())).collect();
         let mut own: BTreeMap<_, _> = used.into_iter().map(|(file, code)| (file, hash(code.as_bytes()))).collect();
         own.insert(PLAN.to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
 
         let mut beneath = BTreeMap::new();
         let manifest = format!("{chapter}/Cargo.toml");
         let text = fs::read_to_string(benches.join(&manifest)).unwrap_or_default();
+        let (concerning, others) = concerning(&text, &words);
         for folder in BENEATH_ALL.into_iter().chain(further_crates(&text)) {
             let sources = benches.join(folder).join("src");
             if sources.is_dir() {
@@ -120,14 +122,14 @@ impl Current {
                 beneath.insert(manifest.clone(), hash_file(&benches.join(manifest))?);
             }
         }
-        beneath.insert(manifest.clone(), hash_file(&benches.join(manifest))?);
+        beneath.insert(manifest, hash(concerning.as_bytes()));
         let build = format!("{chapter}/build.rs");
         if benches.join(&build).is_file() {
             beneath.insert(build.clone(), hash_file(&benches.join(build))?);
         }
         let workspace = workspace(project)?;
         let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
-        let dependencies = Dependencies::of(chapter, &workspace, &lock)?;
+        let dependencies = Dependencies::of(chapter, &others, &workspace, &lock)?;
         beneath.insert("dependencies".to_owned(), hash(dependencies.0.as_bytes()));
         beneath.insert("profile".to_owned(), hash(profile(&workspace).as_bytes()));
         for file in ["rust-toolchain.toml", ".cargo/config.toml"] {
@@ -164,7 +166,8 @@ impl Sources {
 }
 
 /// What a chapter's programs are made of besides this project's own files: every package that they need, directly or not, with its
-/// version and checksum, and the features that the workspace asks of it. What other chapters need is none of their business.
+/// version and checksum, and the features that the workspace asks of it. What other chapters need is none of their business, nor what
+/// other programs of the chapter alone need.
 struct Dependencies(String);
 
 #[derive(Deserialize)]
@@ -192,7 +195,7 @@ impl Package {
 }
 
 impl Dependencies {
-    fn of(chapter: &str, workspace: &toml::Table, lock: &str) -> Result<Self> {
+    fn of(chapter: &str, others: &BTreeSet<String>, workspace: &toml::Table, lock: &str) -> Result<Self> {
         let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
         let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
         let mut wanted = vec![chapter.to_owned()];
@@ -202,7 +205,10 @@ impl Dependencies {
             let asked = asked.and_then(|asked| asked.get(&package.name)).map_or(String::new(), ToString::to_string);
             let line = format!("{} {} {} {asked}\n", package.name, package.version, package.checksum);
             if found.insert((&package.name, &package.version), line).is_none() {
-                wanted.extend(package.dependencies.iter().cloned());
+                let is_others = |wanted: &str| {
+                    package.name == chapter && others.contains(wanted.split(' ').next().unwrap_or(wanted))
+                };
+                wanted.extend(package.dependencies.iter().filter(|wanted| !is_others(wanted)).cloned());
             }
         }
         Ok(Self(found.into_values().collect()))
@@ -222,8 +228,8 @@ fn profile(workspace: &toml::Table) -> String {
 }
 
 /// The files of a chapter's crate that some listings use, themselves included, with their code, and the modules that they do not use.
-/// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, and every program that another contains
-/// or starts. That is more than the compiler would say where a name means something else as well, and it would be less for an `impl` in a
+/// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, every program that another contains
+/// or starts, and every folder whose files one carries with it. That is more than the compiler would say where a name means something else as well, and it would be less for an `impl` in a
 /// module that nobody names; there is none.
 fn modules(
     benches: &Path,
@@ -245,6 +251,9 @@ fn modules(
             .extend(unused.extract_if(.., |file| Path::new(file).file_stem().is_some_and(|name| named.contains(name))));
         unread.extend(contained_programs(benches, &file, &code));
         unread.extend(started_programs(benches, chapter, &code));
+        for folder in included_folders(benches, &code) {
+            used.insert(folder.to_owned(), hash_folder(&benches.join(folder))?);
+        }
         used.insert(file, code);
     }
     Ok((used, unused))
@@ -265,6 +274,12 @@ fn contained_programs(benches: &Path, program: &str, code: &str) -> Vec<String> 
 fn started_programs(benches: &Path, chapter: &str, code: &str) -> Vec<String> {
     let files = code.split('"').map(|name| format!("{chapter}/src/bin/{name}.rs"));
     files.filter(|file| benches.join(file).is_file()).collect()
+}
+
+/// The folders beside the chapters whose files a program carries with it, by paths that begin with `"../../NAME/"`.
+fn included_folders<'a>(benches: &Path, code: &'a str) -> impl Iterator<Item = &'a str> {
+    let folders = code.split('"').filter_map(|path| path.strip_prefix("../../")?.strip_suffix('/'));
+    folders.filter(|folder| benches.join(folder).is_dir())
 }
 
 /// Whether a line only says that there is a module.
@@ -296,6 +311,25 @@ const BENEATH_ALL: [&str; 3] = ["harness", "observation", "executor"];
 fn further_crates(manifest: &str) -> impl Iterator<Item = &str> {
     let paths = manifest.lines().filter_map(|line| line.split_once("path = \"../")?.1.split('"').next());
     paths.filter(|folder| !BENEATH_ALL.contains(folder))
+}
+
+/// What of a chapter's manifest concerns code with these words, and the packages that do not. A package that the manifest calls optional
+/// concerns the code that names it. Features only say that such packages are there: without them their programs would not compile.
+fn concerning(manifest: &str, words: &BTreeSet<OsString>) -> (String, BTreeSet<String>) {
+    let mut others = BTreeSet::new();
+    let paragraphs = manifest.split("\n\n").filter(|paragraph| !paragraph.lines().any(|line| line == "[features]"));
+    let paragraphs = paragraphs.map(|paragraph| {
+        let is_concerned = |line: &&str| {
+            let Some((package, _)) = line.split_once(" = ").filter(|_| line.contains("optional = true")) else {
+                return true;
+            };
+            let named = words.contains(OsStr::new(&package.replace('-', "_")));
+            named || !others.insert(package.to_owned())
+        };
+        paragraph.split('\n').filter(is_concerned).collect::<Vec<_>>().join("\n")
+    });
+    let concerning = paragraphs.collect::<Vec<_>>().join("\n\n");
+    (concerning, others)
 }
 
 fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, String>) -> Vec<String> {

@@ -98,13 +98,33 @@ fn what_a_chapter_does_not_need_is_none_of_its_business() {
         )
     };
     let of = |features: &str, b: &str, z: &str| {
-        Dependencies::of("chapter", &manifest(features, "off"), &lock(b, z)).unwrap().0
+        Dependencies::of("chapter", &BTreeSet::new(), &manifest(features, "off"), &lock(b, z)).unwrap().0
     };
     assert_eq!(of("x", "1", "1"), of("x", "1", "2"), "z is another chapter's");
     assert_ne!(of("x", "1", "1"), of("x", "2", "1"), "b is needed by a");
     assert_ne!(of("x", "1", "1"), of("y", "1", "1"), "features of a");
     assert!(!of("x", "1", "1").contains("other"), "the other b is not needed");
     assert_ne!(profile(&manifest("x", "off")), profile(&manifest("x", "fat")));
+    let of_others = |b| {
+        let others = BTreeSet::from(["a".to_owned()]);
+        Dependencies::of("chapter", &others, &manifest("x", "off"), &lock(b, "1")).unwrap().0
+    };
+    assert_eq!(of_others("1"), of_others("2"), "only what another program needs stands on b");
+}
+
+#[test]
+fn an_optional_package_concerns_the_code_that_names_it() {
+    let before = "[dependencies]\nanyhow = \"1\"\nserde = { version = \"1\" }\n\n[lints]\nworkspace = true\n";
+    let now = "[dependencies]\nanyhow = \"1\"\nparking-lot = { version = \"0.12\", optional = true }\nserde = { version = \"1\" }\n\n\
+               # Said of features.\n[features]\ndefault = [\"dep:parking-lot\"]\n\n[lints]\nworkspace = true\n";
+    let of = |manifest: &str, code: &str| concerning(manifest, &names(code.lines()));
+    let none = BTreeSet::new();
+    assert_eq!(of(before, "use anyhow::Result;"), (before.to_owned(), none.clone()), "nothing is optional");
+    let others = BTreeSet::from(["parking-lot".to_owned()]);
+    assert_eq!(of(now, "use anyhow::Result; // and no parking_lot"), (before.to_owned(), others));
+    let (concerning, others) = of(now, "use parking_lot::Mutex;");
+    assert!(concerning.contains("optional = true") && !concerning.contains("[features]"), "{concerning}");
+    assert_eq!(others, none);
 }
 
 #[test]
@@ -159,6 +179,24 @@ fn a_module_is_used_if_code_that_is_used_names_it() {
         "by a program that it contains"
     );
     assert_eq!(of(&["e"]), ["bin/b.rs", "lib.rs", "six.rs"], "a program that it starts; no other has that name");
+}
+
+#[test]
+fn a_folder_that_a_program_carries_with_it_is_its_own() {
+    let benches = tempfile::tempdir().unwrap();
+    let write = |file: &str, code: &str| {
+        let path = benches.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, code).unwrap();
+    };
+    write("chapter/src/lib.rs", "");
+    write("chapter/src/bin/a.rs", "include_str!(concat!(\"../../carried/\", $path)); say(\"../../nowhere/\")");
+    write("carried/one/src/main.rs", "1");
+    let used = || modules(benches.path(), "chapter", ["chapter/src/bin/a.rs".to_owned()].into_iter()).unwrap().0;
+    let before = used();
+    assert_eq!(before.keys().collect::<Vec<_>>(), ["carried", "chapter/src/bin/a.rs", "chapter/src/lib.rs"]);
+    write("carried/one/src/main.rs", "2");
+    assert_ne!(before["carried"], used()["carried"]);
 }
 
 #[test]
