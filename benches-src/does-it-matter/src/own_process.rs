@@ -66,7 +66,7 @@ impl Drop for Service {
 }
 
 /// From the start of a program until its first request was answered, in nanoseconds.
-pub fn until_answered(program: &Path, order: &Order) -> Result<f64> {
+pub fn ns_until_answered(program: &Path, order: &Order) -> Result<u64> {
     let json = order.to_json();
     let (request, expected) = (http::request(&json), http::answer_to(&json));
     let body = expected.windows(4).position(|end| end == b"\r\n\r\n").context("an answer has a head")? + 4;
@@ -82,5 +82,5 @@ pub fn until_answered(program: &Path, order: &Order) -> Result<f64> {
         ensure!(bytes > 0, "the service answers otherwise: {}", String::from_utf8_lossy(&answer));
         answer.extend_from_slice(&room[..bytes]);
     }
-    Ok((monotonic_ns() - before) as f64)
+    Ok(monotonic_ns() - before)
 }
