@@ -1,0 +1,367 @@
+//! Machines that came with the checkout, as whoever exports, converts, checks, prints and unpacks them sees them.
+
+use std::fs;
+
+use crate::support::{self, Fake, fail, succeed, summed};
+use serde_json::Value;
+
+/// What is done to a machine's folder.
+type Damage = fn(&Fake);
+
+const MACHINE: &str = "data/machines/a-machine";
+
+fn measured() -> Fake {
+    let fake = Fake::new();
+    succeed(fake.measure(&[]));
+    fake
+}
+
+/// The same record as if it had been measured at this hour.
+fn at_hour(record: &str, hour: u32) -> String {
+    let lines = record.lines().map(|line| {
+        let minute = if line.starts_with("{\"end\"") { 30 } else { 0 };
+        match line.split_once("\"time\":\"") {
+            Some((start, rest)) => {
+                let (_, rest) = rest.split_once('"').unwrap();
+                format!("{start}\"time\":\"2026-11-20T{hour:02}:{minute:02}:00Z\"{rest}\n")
+            }
+            None => line.to_owned() + "\n",
+        }
+    });
+    summed(&lines.collect::<String>())
+}
+
+/// A value on the machine, as scripts read it.
+fn value(fake: &Fake) -> Value {
+    let printed = fake.print(&["value", "slow[free]", "--machine", "a-machine", "--json"]);
+    serde_json::from_str(&printed).unwrap()
+}
+
+fn said(fake: &Fake, arguments: &[&str]) -> String {
+    let output = fake.tally(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn sessions(fake: &Fake) -> Vec<String> {
+    let files = fs::read_dir(fake.path(&format!("{MACHINE}/sessions"))).unwrap().flatten();
+    let mut names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_export_adds_a_session_and_never_the_same_twice() {
+    let fake = measured();
+    let first = at_hour(&fake.record(), 10);
+    fake.write("data/local/chapter/pair.jsonl", &first);
+    assert!(said(&fake, &["export", "a-machine"]).contains("sessions/2026-11-20.digest.zst"));
+    let again = said(&fake, &["export", "a-machine"]);
+    assert!(again.contains("every local record is in a session of a-machine already; nothing was exported"), "{again}");
+    // Two more, of which one lies beside the other.
+    fake.write("data/local/chapter/pair.jsonl", &at_hour(&first, 14));
+    fake.write("data/local/chapter/pair.jsonl.session", &first);
+    fake.write("data/local/chapter/pair.jsonl.session-2", &at_hour(&first, 12));
+    said(&fake, &["export", "a-machine"]);
+    let names =
+        ["", "-2", "-3"].map(|number| ["bundle", "digest"].map(|kind| format!("2026-11-20{number}.{kind}.zst")));
+    let mut names = names.concat();
+    names.sort();
+    assert_eq!(sessions(&fake), names);
+    assert_eq!(value(&fake)["sessions"], 3);
+    let list = fake.print(&["list", "--machine", "a-machine"]);
+    assert!(list.contains("2026-11-20"), "{list}");
+    assert!(fake.print(&["value", "slow[free]", "--machine", "a-machine"]).contains("2.00 µs"));
+}
+
+#[test]
+fn the_record_is_one_of_the_listings_that_are_shown_then_of_most_effort_then_the_latest() {
+    let fake = measured();
+    let record = fake.record();
+    let with = |hour, from: &str, to: &str| summed(&at_hour(&record, hour).replacen(from, to, 1));
+    let shown = || {
+        value(&fake)["id"]
+            .as_str()
+            .map(|_| fake.print(&["table", "pair", "--machine", "a-machine", "--form", "page"]))
+            .unwrap()
+    };
+    let revision = |own: &str| format!("\"revision\":\"{own}\"");
+    fake.contribute("a-machine", &with(10, "\"revision\":null", &revision("first")));
+    assert!(shown().contains("revision first"));
+    fake.add_session("a-machine", &with(11, "\"revision\":null", &revision("later")));
+    assert!(shown().contains("revision later"));
+    let full =
+        with(9, "\"revision\":null", &revision("fuller")).replacen("\"effort\":\"quick\"", "\"effort\":\"full\"", 1);
+    fake.add_session("a-machine", &full);
+    assert!(shown().contains("revision fuller") && value(&fake)["sessions"] == 3);
+    // Stale ones are the last to be shown, and no sessions of the same.
+    let header: Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
+    let hash = header.pointer("/header/sources/own/chapter~1src~1bin~1slow.rs").unwrap().as_str().unwrap();
+    let stale = with(15, "\"revision\":null", &revision("stale")).replace(hash, "0000000000000000").replacen(
+        "\"slow\":\"",
+        "\"slow\":\"0",
+        1,
+    );
+    fake.add_session("a-machine", &stale.replacen("\"effort\":\"quick\"", "\"effort\":\"full\"", 1));
+    assert!(shown().contains("revision fuller") && value(&fake)["sessions"] == 3);
+    fake.contribute("a-machine", &stale);
+    assert!(shown().contains("revision stale") && shown().contains("<strong>stale</strong>"));
+}
+
+#[test]
+fn a_session_of_the_very_same_files_is_another_of_the_same_though_a_comment_changed() {
+    let fake = measured();
+    let record = fake.record();
+    let header: Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
+    let built = header.pointer("/header/built").unwrap().as_object().unwrap();
+    assert_eq!(built.keys().collect::<Vec<_>>(), ["fast", "slow"], "{built:?}");
+    fake.contribute("a-machine", &at_hour(&record, 10));
+    let hash = header.pointer("/header/sources/own/chapter~1src~1bin~1slow.rs").unwrap().as_str().unwrap();
+    fake.add_session("a-machine", &at_hour(&record, 9).replace(hash, "0000000000000000"));
+    assert_eq!(value(&fake)["sessions"], 2);
+    let slow = built["slow"].as_str().unwrap();
+    fake.add_session(
+        "a-machine",
+        &at_hour(&record, 8).replace(hash, "0000000000000000").replace(slow, "1111111111111111"),
+    );
+    assert_eq!(value(&fake)["sessions"], 2);
+}
+
+#[test]
+fn what_cannot_be_read_is_a_box_on_pages_and_named_by_check() {
+    let fake = measured();
+    let damages: [(&str, Damage); 4] = [
+        ("2026-11-20.digest.zst", |fake| fake.write(&format!("{MACHINE}/sessions/2026-11-20.digest.zst"), "a letter")),
+        ("2026-11-20.digest.zst", |fake| cut(fake, "2026-11-20.digest.zst")),
+        ("machine.toml", |fake| fs::remove_file(fake.path(&format!("{MACHINE}/machine.toml"))).unwrap()),
+        ("2026-11-20.digest.zst", |fake| {
+            let machine = format!("{MACHINE}/machine.toml");
+            fake.write(&machine, &fake.read(&machine).replacen("kernel = \"", "kernel = \"0.", 1));
+        }),
+    ];
+    for (named, damage) in damages {
+        fake.contribute("a-machine", &at_hour(&fake.record(), 10));
+        damage(&fake);
+        let ask = |command: &[&str]| fake.print(&[command, &["--machine", "a-machine"]].concat());
+        let page = ask(&["table", "pair", "--form", "page"]);
+        assert!(
+            page.contains("<strong>unreadable</strong>") && page.contains(named) && !page.contains("2.00"),
+            "{page}"
+        );
+        assert!(page.contains("git checkout &#45;&#45; data/machines/a-machine/"), "{page}");
+        assert!(!page.contains(&fake.root().display().to_string()), "{page}");
+        for command in [
+            &["value", "slow[free]"][..],
+            &["claim", "T1"],
+            &["list"],
+            &["list", "--machines"],
+            &["claim", "--machines"],
+            &["different"],
+        ] {
+            ask(command);
+        }
+        let checked = fail(fake.tally(&["check"]));
+        assert!(
+            checked.contains(&format!("{named}: ")) && checked.contains("git checkout -- data/machines/a-machine/"),
+            "{checked}"
+        );
+        for verb in [&["export", "a-machine"][..], &["unpack", "a-machine"]] {
+            let refused = fail(fake.tally(verb));
+            assert!(refused.contains(named) || refused.contains("of another machine"), "{refused}");
+        }
+    }
+}
+
+fn cut(fake: &Fake, file: &str) {
+    let path = fake.path(&format!("{MACHINE}/sessions/{file}"));
+    let bytes = fs::read(&path).unwrap();
+    fs::write(path, &bytes[..bytes.len() - 20]).unwrap();
+}
+
+#[test]
+fn a_damaged_bundle_costs_the_raw_record_and_no_number() {
+    let fake = measured();
+    fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n<!-- cmdrun tally table pair -->\n");
+    fake.contribute("a-machine", &at_hour(&fake.record(), 10));
+    assert!(succeed(fake.tally(&["check", "--bundles"])).contains("agree"));
+    let page = || fake.print(&["table", "pair", "--machine", "a-machine", "--form", "page"]);
+    assert!(page().contains("generated/a-machine/chapter/pair.jsonl"));
+    let raw = fake.read("book/src/generated/a-machine/chapter/pair.jsonl");
+    assert!(raw == fake.unpacked("a-machine"), "the raw record of a page is not the record's lines");
+    cut(&fake, "2026-11-20.bundle.zst");
+    assert!(page().contains("pair.jsonl\" download>raw record"), "what lies there already needs no bundle");
+    fs::remove_dir_all(fake.path("book/src/generated")).unwrap();
+    let damaged = page();
+    assert!(
+        damaged.contains("2.00")
+            && damaged.contains("raw record <span class=\"missing\"")
+            && damaged.contains("unreadable"),
+        "{damaged}"
+    );
+    let checked = fail(fake.tally(&["check"]));
+    assert!(
+        checked.contains("sessions/2026-11-20.bundle.zst: its SHA-256 is") && checked.contains("git checkout -- data/"),
+        "{checked}"
+    );
+    assert!(fail(fake.tally(&["check", "--bundles"])).contains("2026-11-20.bundle.zst"));
+    assert!(fail(fake.tally(&["unpack", "a-machine"])).contains("2026-11-20.bundle.zst"));
+    fs::remove_file(fake.path(&format!("{MACHINE}/sessions/2026-11-20.digest.zst"))).unwrap();
+    let checked = fail(fake.tally(&["check"]));
+    assert!(checked.contains("2026-11-20.bundle.zst: it has no digest, since an export was interrupted"), "{checked}");
+}
+
+/// A record as format 1 or 2 has it.
+fn older(record: &str, format: u32) -> String {
+    let lines = record.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("sum");
+        if let Some(header) = line.get_mut("header") {
+            header["format"] = format.into();
+            header.as_object_mut().unwrap().remove("built");
+        }
+        if format == 1
+            && let Some(samples) = line.pointer_mut("/run/observation/samples")
+        {
+            let count = samples["operations"].as_array().unwrap().len();
+            let sample = |nth: usize| {
+                let counters = samples["counters"].as_object().unwrap();
+                let counters = counters.iter().map(|(name, values)| (name.clone(), values[nth].clone()));
+                serde_json::json!({
+                    "operations": samples["operations"][nth],
+                    "elapsed_ns": samples["elapsed_ns"][nth],
+                    "counters": counters.collect::<serde_json::Map<_, _>>(),
+                })
+            };
+            *samples = (0..count).map(sample).collect::<Vec<_>>().into();
+        }
+        line.to_string() + "\n"
+    });
+    lines.collect()
+}
+
+#[test]
+fn folders_of_older_formats_become_sessions_and_nothing_is_lost() {
+    let fake = measured();
+    let record = fake.record();
+    let folder = format!("{MACHINE}/chapter");
+    fake.write(&format!("{folder}/pair.jsonl"), &older(&at_hour(&record, 12), 2));
+    fake.write(&format!("{folder}/pair.jsonl.session"), &older(&at_hour(&record, 10), 1));
+    fake.write(&format!("{folder}/pair.jsonl.session-2"), &older(&at_hour(&record, 11), 2));
+    let checked = fail(fake.tally(&["check"]));
+    assert!(
+        checked.contains("a-machine/chapter: it is no part of a machine's folder")
+            && checked.contains("cargo tally convert"),
+        "{checked}"
+    );
+    let before: Vec<String> =
+        ["", ".session", ".session-2"].map(|end| fake.read(&format!("{folder}/pair.jsonl{end}"))).into();
+    let told = said(&fake, &["convert"]);
+    assert!(told.contains("3 records are in sessions now"), "{told}");
+    assert!(!fake.path(&folder).exists());
+    let without_built = |hour| {
+        let own = at_hour(&record, hour);
+        let (start, rest) = own.split_once("\"built\":").unwrap();
+        summed(&(start.to_owned() + rest.split_once("},").unwrap().1))
+    };
+    let wanted = without_built(10) + &without_built(11) + &without_built(12);
+    assert!(fake.unpacked("a-machine") == wanted, "they are not as they were, or in another order");
+    assert_eq!(value(&fake)["sessions"], 3);
+    // Whoever was interrupted before the old files were removed goes on.
+    for (end, text) in ["", ".session", ".session-2"].iter().zip(before) {
+        fake.write(&format!("{folder}/pair.jsonl{end}"), &text);
+    }
+    assert!(!said(&fake, &["convert"]).contains("wrote"));
+    assert!(!fake.path(&folder).exists() && sessions(&fake).len() == 6);
+    assert_eq!(said(&fake, &["convert"]), "", "and there is nothing more to do");
+}
+
+#[test]
+fn what_cannot_be_converted_whole_stays_as_it_is() {
+    let fake = measured();
+    let record = fake.record();
+    let path = format!("{MACHINE}/chapter/pair.jsonl");
+    for (bad, reason) in [
+        (
+            summed(&record.replacen("\"seed\":", "\"diary\":\"dear\",\"seed\":", 1)),
+            "pair.jsonl, line 1: holds something that the format",
+        ),
+        (summed(&record.replacen("\"known\":{", "\"known\":{\"host name\":\"arthur\",", 1)), "not on the allow-list"),
+        (record.replacen("\"elapsed_ns\":[2", "\"elapsed_ns\":[3", 1), "does not come to its sum"),
+        (record[..record.len() - 9].to_owned(), "pair.jsonl, line 20"),
+    ] {
+        fake.write(&path, &bad);
+        let refused = fail(fake.tally(&["convert"]));
+        assert!(refused.contains(reason), "{reason}: {refused}");
+        assert_eq!(fake.read(&path), bad);
+        assert!(!fake.path(&format!("{MACHINE}/sessions")).exists());
+    }
+}
+
+#[test]
+fn unpacking_writes_over_nothing_and_names_the_sessions_that_there_are() {
+    let fake = measured();
+    let record = at_hour(&fake.record(), 10);
+    fake.contribute("a-machine", &record);
+    fake.add_session("a-machine", &at_hour(&record, 12));
+    let told = said(&fake, &["unpack", "a-machine/2026-11-20-2"]);
+    assert!(told.contains("wrote 1 records to") && told.contains("target/unpacked/a-machine/2026-11-20-2"), "{told}");
+    let unpacked = fake.read("target/unpacked/a-machine/2026-11-20-2/chapter/pair.jsonl");
+    assert!(unpacked == at_hour(&record, 12), "it is not as it was");
+    let refused = fail(fake.tally(&["unpack", "a-machine"]));
+    assert!(refused.contains("pair.jsonl; remove it, or name another folder with --to"), "{refused}");
+    let unknown = fail(fake.tally(&["unpack", "a-machine/2026-11-21"]));
+    assert!(unknown.contains("no session \"2026-11-21\"; it has: 2026-11-20, 2026-11-20-2"), "{unknown}");
+    assert!(fail(fake.tally(&["unpack", "local"])).contains("files of lines already"));
+    assert!(fail(fake.tally(&["unpack", "moon"])).contains("unknown machine"));
+}
+
+#[test]
+fn a_session_is_shown_by_itself_and_stands_beside_another() {
+    let fake = measured();
+    fake.compare();
+    let record = at_hour(&fake.record(), 10);
+    fake.contribute("a-machine", &record);
+    fake.program("slow", &support::observation("slow", 3000));
+    succeed(fake.measure(&["--again"]));
+    fake.add_session("a-machine", &at_hour(&fake.record(), 12));
+    let ratio = |machine: &str| fake.print(&["value", "slow-over-fast", "--machine", machine]);
+    assert!(ratio("a-machine/2026-11-20").contains("2.00 ["), "{}", ratio("a-machine/2026-11-20"));
+    assert!(ratio("a-machine/2026-11-20-2").contains("3.00 ["), "{}", ratio("a-machine/2026-11-20-2"));
+    let different = fake.print(&[
+        "different",
+        "--machine",
+        "a-machine/2026-11-20-2",
+        "--beside",
+        "a-machine/2026-11-20",
+        "--beside",
+        "a-machine",
+    ]);
+    let row = "take a <step> (free): slow over fast: 3.00 [";
+    assert!(different.contains(row), "{different}");
+    assert!(different.contains("on a-machine/2026-11-20; ") && different.contains("on a-machine, "), "{different}");
+    for (name, reason) in [
+        ("a-machine/2026-11-19", "has no session \"2026-11-19\"; it has: 2026-11-20, 2026-11-20-2"),
+        ("local/2026-11-20", "this machine has no sessions"),
+        ("moon/2026-11-20", "unknown machine \"moon\""),
+    ] {
+        let refused = fail(fake.tally(&["value", "slow-over-fast", "--machine", name]));
+        assert!(refused.contains(reason), "{refused}");
+    }
+    let twice = fail(fake.tally(&["different", "--beside", "a-machine", "--beside", "a-machine"]));
+    assert!(twice.contains("a-machine is named twice"), "{twice}");
+}
+
+#[test]
+fn a_process_that_was_killed_is_counted_from_a_session_as_from_a_record() {
+    let fake = Fake::new();
+    let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n";
+    let works = support::observation("slow", 2000);
+    fake.program("slow", &format!("{count}; if [ $((n / 2 % 3)) = 1 ]; then kill -KILL $$; fi; {works}"));
+    fail(fake.measure(&[]));
+    said(&fake, &["export", "a-machine"]);
+    for command in [&["value", "slow[free]"][..], &["table", "pair"], &["claim", "T1"]] {
+        let local = fake.print(command);
+        assert!(local.contains("failed: ended by signal 9"), "{local}");
+        assert_eq!(fake.print(&[command, &["--machine", "a-machine"]].concat()), local);
+    }
+}

@@ -1,0 +1,76 @@
+//! Programs that are rewritten: what was measured before still speaks of them where they take as long, side by side.
+
+use std::fs;
+
+use crate::support::{Fake, fail, observation, succeed};
+
+/// A checkout as it was, with its programs built, and one in which a program was rewritten, with a record of how it was.
+fn before_and_after() -> (Fake, Fake) {
+    let (before, after) = (Fake::new(), Fake::new());
+    for (program, ns) in [("fast", 1000), ("slow", 2000)] {
+        let once = "case \"$*\" in *--once*) exit 0;; esac\n";
+        before.script(&format!("target/release/{program}"), &format!("{once}{}", observation(program, ns)));
+    }
+    succeed(after.measure(&[]));
+    after.write(
+        "benches-src/chapter/src/bin/slow.rs",
+        "//! One operation: a slow step.\n\nfn slow(laps: Laps) {\n    for () in laps {}\n}\n",
+    );
+    assert!(table(&after).contains("<strong>stale</strong>"));
+    (before, after)
+}
+
+fn table(fake: &Fake) -> String {
+    fake.print(&["table", "pair", "--form", "page"])
+}
+
+fn compare(before: &Fake, after: &Fake) -> std::process::Command {
+    let mut command = after.tally(&["succeed", "--programs", "programs", "--before"]);
+    command.arg(before.root());
+    command
+}
+
+#[test]
+fn a_record_of_a_listing_whose_successor_takes_as_long_is_shown_with_that_said() {
+    let (before, after) = before_and_after();
+    succeed(compare(&before, &after));
+    let page = table(&after);
+    assert!(!page.contains("<strong>stale</strong>"), "{page}");
+    assert!(page.contains("rewritten since: side by side"), "{page}");
+    let files = fs::read_dir(after.path("data/successions")).unwrap().map(|file| file.unwrap().path());
+    let day = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "toml")).unwrap();
+    let written = fs::read_to_string(&day).unwrap();
+    assert!(written.contains("alike = true") && written.contains("rounds = 12"), "{written}");
+    let disagrees = |after: &Fake| fail(after.tally(&["check"])).contains("is not what its records come to");
+    assert!(!disagrees(&after));
+    fs::write(&day, written.replace("ratio = 1.0", "ratio = 1.01")).unwrap();
+    assert!(disagrees(&after));
+    fs::write(&day, &written).unwrap();
+    // Rewritten once more, it is another listing.
+    after.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
+    assert!(table(&after).contains("<strong>stale</strong>"));
+}
+
+#[test]
+fn a_listing_whose_successor_takes_longer_stays_stale() {
+    let (before, after) = before_and_after();
+    after.program("slow", &observation("slow", 2200));
+    succeed(compare(&before, &after));
+    assert!(table(&after).contains("<strong>stale</strong>"));
+}
+
+#[test]
+fn a_program_that_fails_now_is_no_successor() {
+    let (before, after) = before_and_after();
+    after.program("slow", "exit 3");
+    let said = fail(compare(&before, &after));
+    assert!(said.contains("chapter/pair: slow[") && said.contains("failed"), "{said}");
+    assert!(!after.path("data/successions").exists());
+}
+
+#[test]
+fn what_is_no_checkout_is_said_to_be_none() {
+    let after = Fake::new();
+    let said = fail(after.tally(&["succeed", "--programs", "programs", "--before", "nowhere"]));
+    assert!(said.contains("nowhere is no checkout of the book"), "{said}");
+}

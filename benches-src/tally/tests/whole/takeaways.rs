@@ -1,0 +1,186 @@
+//! Findings as sentences, through the real executable: for every outcome that records can have, and for every machine that came with the checkout.
+
+use std::process::Command;
+
+use crate::support::{Fake, fail, observation, succeed};
+
+const FRONT: &str = r#"
+[[takeaway]]
+id = "which-is-slower"
+
+[[takeaway.case]]
+when = ["slow-over-fast > 1"]
+say = "Slow is slower, {slow-over-fast}×."
+
+[[takeaway.case]]
+when = ["slow-over-fast < 1"]
+say = "Fast is slower: {slow-over-fast}×."
+
+[[takeaway.case]]
+when = ["slow-over-fast ~ 1"]
+say = "Both are alike: {slow-over-fast}×."
+
+[[takeaway.case]]
+say = "It cannot be told."
+
+[[takeaway]]
+id = "of-a-full-run"
+
+[[takeaway.case]]
+say = "Pinned, a step takes {slow[one-cpu]}."
+
+[[rung]]
+label = "a <step>"
+detail = "free"
+ratio = "slow-over-fast"
+left = "fast[free]"
+right = "slow[free]"
+
+[[rung]]
+label = "a pinned step"
+detail = "not measured in a quick run"
+ratio = "slow[one-cpu] / slow[free]"
+left = "fast[free]"
+right = "slow[one-cpu]"
+
+[[advice]]
+service = "steps"
+
+[[advice.case]]
+when = ["slow-over-fast > 2"]
+use = "tasks"
+say = "a slow step takes {slow[free]}"
+
+[[advice.case]]
+use = "either"
+say = "no sure factor of two"
+"#;
+
+const QUANTITIES: &str = "[[quantity]]\nname = \"slow-over-fast\"\nexperiment = \"pair\"\nunit = \"ratio\"\nformula = \"slow[free] / fast[free]\"\n";
+
+fn fake() -> Fake {
+    let fake = Fake::new();
+    fake.write("benches-src/takeaways.toml", FRONT);
+    fake.write("benches-src/chapter/quantities.toml", QUANTITIES);
+    fake
+}
+
+fn says(fake: &Fake) -> String {
+    fake.print(&["takeaway", "which-is-slower"])
+}
+
+/// Measures as if for the first time: an earlier session of the same would be in the interval.
+fn measured_anew(fake: &Fake) {
+    let _ = std::fs::remove_dir_all(fake.path("data/local"));
+    succeed(fake.measure(&[]));
+}
+
+#[test]
+fn each_outcome_has_its_sentence() {
+    let fake = fake();
+    assert!(says(&fake).contains("(not measured: run: cargo tally measure pair)"));
+    for (slow, sentence) in [
+        (observation("slow", 3000), "Slow is slower, 3.00×."),
+        (observation("slow", 500), "Fast is slower: 0.500×."),
+        (observation("slow", 1000), "Both are alike: 1.00×."),
+    ] {
+        fake.program("slow", &slow);
+        measured_anew(&fake);
+        assert_eq!(says(&fake), format!("which-is-slower: {sentence}\n"));
+    }
+    // Now this and now that, from process to process: its interval reaches far to both sides.
+    let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n";
+    let (low, high) = (observation("slow", 300), observation("slow", 4000));
+    fake.program("slow", &format!("{count}; if [ $((n / 2 % 2)) = 0 ]; then {low}; else {high}; fi"));
+    measured_anew(&fake);
+    assert_eq!(says(&fake), "which-is-slower: It cannot be told.\n");
+}
+
+#[test]
+fn what_is_not_measured_has_no_sentence_and_the_others_stand() {
+    let fake = fake();
+    let page = |arguments: &[&str]| fake.print(&[arguments, &["--form", "page"]].concat());
+    assert!(page(&["takeaway", "which-is-slower"]).contains("class=\"missing\""), "without any, it is said why");
+    succeed(fake.measure(&[]));
+    let both = page(&["takeaway", "which-is-slower", "of-a-full-run"]);
+    assert!(
+        both.starts_with(
+            "Slow is slower, <a class=\"value\" href=\"chapter.md#pair\" title=\"2.00 &#91;2.00–2.00&#93;"
+        ),
+        "{both}"
+    );
+    assert!(both.contains(">2.00×</a>.") && !both.contains("Pinned"), "{both}");
+    assert!(fake.print(&["takeaway", "of-a-full-run"]).contains("full only"));
+    let advice = page(&["which"]);
+    assert!(advice.contains("<td><strong>either</strong></td><td>no sure factor of two</td>"), "{advice}");
+    let variants = fake.print(&["takeaway", "--variants"]);
+    for sentence in
+        ["Slow is slower", "Fast is slower", "Both are alike", "It cannot be told", "tasks: a slow step takes 2.00 µs"]
+    {
+        assert!(variants.contains(sentence), "{variants}");
+    }
+}
+
+#[test]
+fn a_row_of_the_ladder_that_is_not_measured_says_why_in_the_table_and_has_no_bar() {
+    let fake = fake();
+    for file in ["draw.mjs", "config.json", "package-lock.json", "ladder.vl.json", "ladder-narrow.vl.json"] {
+        fake.write(&format!("book/charts/{file}"), "{\"data\": {\"name\": \"rows\"}}");
+    }
+    succeed(fake.measure(&[]));
+    let page = fake.print(&["ladder", "--caption", "which-is-slower", "--form", "page"]);
+    assert!(
+        page.contains("a &#60;step&#62;") && page.contains("full only") && page.contains("Slow is slower"),
+        "{page}"
+    );
+    let rows = fake.print(&["ladder", "--caption", "which-is-slower"]);
+    assert!(rows.contains("\"said\":\"2.00×\"") && !rows.contains("pinned"), "{rows}");
+}
+
+#[test]
+fn sentences_with_mistakes_are_found() {
+    for (from, to, reason) in [
+        ("when = [\"slow-over-fast > 1\"]\n", "", "a case before the last has no condition"),
+        ("say = \"It cannot", "when = [\"slow-over-fast > 9\"]\nsay = \"It cannot", "an outcome is missing"),
+        ("slow-over-fast > 1", "slow-over-fast is 1", "is no condition"),
+        ("slow-over-fast > 1", "slow-over-fats > 1", "did you mean slow-over-fast?"),
+        (
+            "{slow-over-fast}×.\"\n\n[[takeaway.case]]\nwhen = [\"slow-over-fast <",
+            "{slow[fre]}×.\"\n\n[[takeaway.case]]\nwhen = [\"slow-over-fast <",
+            "there is no cell slow[fre]",
+        ),
+        ("id = \"which-is-slower\"", "id = \"Which?\"", "is no name for a takeaway"),
+        ("use = \"either\"\n", "", "a case without use"),
+    ] {
+        let fake = fake();
+        let changed = FRONT.replacen(from, to, 1);
+        assert_ne!(changed, FRONT, "{from}");
+        fake.write("benches-src/takeaways.toml", &changed);
+        let said = fail(fake.tally(&["check"]));
+        assert!(said.contains("takeaways.toml") && said.contains(reason), "{reason}: {said}");
+    }
+    let fake = fake();
+    assert!(fail(fake.tally(&["check"])).contains("no page shows the takeaway which-is-slower"));
+    fake.write("book/src/chapter.md", "# Chapter\n\n<!-- cmdrun tally takeaway which-is-slover -->\n");
+    let said = fail(fake.tally(&["check"]));
+    assert!(said.contains("chapter.md, line 3") && said.contains("did you mean which-is-slower?"), "{said}");
+}
+
+#[test]
+fn every_machine_of_the_checkout_gets_whole_sentences() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let machines = std::fs::read_dir(format!("{root}/data/machines")).unwrap().flatten();
+    let machines: Vec<String> = machines.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    assert!(machines.len() > 2);
+    for machine in machines {
+        for verb in ["takeaway", "which"] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
+            command.args([verb, "--machine", &machine]).current_dir(root);
+            let said = succeed(command);
+            assert!(
+                !said.contains(['{', '}']) && !said.contains("NaN") && said.lines().count() > 3,
+                "{machine}: {said}"
+            );
+        }
+    }
+}
