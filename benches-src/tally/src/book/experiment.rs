@@ -53,6 +53,9 @@ pub struct Experiment {
     /// Whether it pushes the machine to a limit, and is measured only by `cargo tally measure --push-limits`.
     #[serde(default)]
     pub push: bool,
+    /// Whether a full run of all experiments leaves it out, and it is measured only where it is named.
+    #[serde(default)]
+    pub only_named: bool,
     /// Whether a full run links the programs anew for each round, with their functions in another order: where they are compared to
     /// the nanosecond, where their code lies decides as well.
     #[serde(default)]
@@ -60,7 +63,7 @@ pub struct Experiment {
     /// The parameter that has another number in every round, the same for all cells: `"seed"`, from which random times are drawn.
     #[serde(default)]
     pub anew_each_round: Option<String>,
-    /// How many rounds a full run gives it, whatever time these take. Without it they are 20, or at least 10 where these take long.
+    /// How many rounds a full run gives it, whatever time these take. Without it they are 20, or at least 9 where these take long.
     #[serde(default)]
     pub rounds: Option<usize>,
     /// A program that takes longer than so many seconds is killed and counted as failed.

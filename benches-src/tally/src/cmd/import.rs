@@ -132,8 +132,9 @@ fn warnings(
     for (plan, experiment) in plans.experiments() {
         let name = experiment.name.as_str();
         let Some(record) = records.iter().find(|record| record.header.experiment == *name) else {
-            // What pushes a machine to its limits is measured only where that is asked for.
-            lacking.extend((!experiment.push && !experiment.full_cells()?.is_empty()).then_some(name));
+            // What pushes a machine to its limits or takes very long is measured only where that is asked for.
+            let is_optional = experiment.push || experiment.only_named;
+            lacking.extend((!is_optional && !experiment.full_cells()?.is_empty()).then_some(name));
             continue;
         };
         let current = Current::read(project, &plan.chapter, experiment, successions)?;

@@ -190,7 +190,7 @@ impl Measure {
 
     /// Whether it was named, as all are where none is.
     fn is_asked_for(&self, experiment: &Experiment) -> bool {
-        self.experiments.is_empty() || self.experiments.contains(&experiment.name)
+        if self.experiments.is_empty() { !experiment.only_named } else { self.experiments.contains(&experiment.name) }
     }
 
     /// A test run shows that everything works; what it would replace is worth more.

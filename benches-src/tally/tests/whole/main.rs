@@ -19,6 +19,7 @@ mod neighbours;
 mod obstacles;
 mod plans;
 mod preprocess;
+mod promised;
 mod quantities;
 mod sessions;
 mod succeed;

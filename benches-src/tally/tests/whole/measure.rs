@@ -39,6 +39,14 @@ fn measures_once_and_then_only_what_has_changed() {
 }
 
 #[test]
+fn what_is_measured_only_where_it_is_named_is_left_out_of_a_run_of_all() {
+    let fake = Fake::with_plan(&PLAN.replace("per = \"", "only_named = true\nper = \""));
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[]}\n");
+    assert!(fake.print(&["table", "pair"]).contains("cargo tally measure pair"));
+    assert_eq!(succeed(fake.measure(&["pair", "--json"])), "{\"measured\":[\"pair\"]}\n");
+}
+
+#[test]
 fn numbers_come_out_as_they_went_in() {
     let fake = Fake::new();
     succeed(fake.measure(&[]));
