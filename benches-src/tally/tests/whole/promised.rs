@@ -11,6 +11,7 @@ const QUICK: Duration = Duration::from_secs(8 * 60);
 const FULL: Duration = Duration::from_secs(90 * 60);
 
 #[test]
+#[expect(clippy::print_stdout, reason = "how near the promise is says when something has to give")]
 fn the_rounds_of_all_experiments_take_no_longer_than_promised_on_the_reference_machine() {
     let reference = Contributed::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/machines/reference"));
     for (effort, most) in [(Effort::Quick, QUICK), (Effort::Full, FULL)] {
