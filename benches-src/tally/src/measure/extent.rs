@@ -47,7 +47,7 @@ impl Effort {
                 // The fewest of which the median lies between the second and the last but one with 95 %: one round may be an outlier.
                 least: 9,
                 target: 0.02,
-                // The whole book within an hour.
+                // The whole book within 90 minutes.
                 patience: Duration::from_secs(55),
                 // Rounds differ by more than a longer look at one of them would show: on the machine intel-xeon-amx-2cpu-vm, half
                 // as many samples spread the rounds' medians wider by a twentieth.

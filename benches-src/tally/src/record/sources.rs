@@ -229,8 +229,8 @@ fn profile(workspace: &toml::Table) -> String {
 
 /// The files of a chapter's crate that some listings use, themselves included, with their code, and the modules that they do not use.
 /// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, every program that another contains
-/// or starts, and every folder whose files one carries with it. That is more than the compiler would say where a name means something else as well, and it would be less for an `impl` in a
-/// module that nobody names; there is none.
+/// or starts, and every folder whose files one carries with it. That is more than the compiler would say where a name means something
+/// else as well, and it would be less for an `impl` in a module that nobody names; there is none.
 fn modules(
     benches: &Path,
     chapter: &str,
