@@ -240,7 +240,7 @@ test('machines are sorted by the column whose head is chosen, upwards and then d
 
 /** A number that is missing, with its reason. The reference machine may lack none, so it is taken from what tally prints elsewhere. */
 function missing() {
-  const printed = readFileSync(new URL('../benches-src/tally/tests/snapshots/forms__calculator-page.snap', import.meta.url), 'utf8');
+  const printed = readFileSync(new URL('../benches-src/tally/tests/whole/snapshots/whole__forms__calculator-page.snap', import.meta.url), 'utf8');
   return printed.match(/<span class="missing" tabindex="0"[^>]*>[^<]*<\/span><span class="unseen reason">[^<]*<\/span>/)[0];
 }
 
