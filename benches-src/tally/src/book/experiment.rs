@@ -205,6 +205,11 @@ impl Experiment {
         self.groups.iter().all(|group| group.quick.is_none())
     }
 
+    /// Whether it is among those that were named, or among all where none was.
+    pub fn is_asked_for(&self, names: &[String]) -> bool {
+        if names.is_empty() { !self.only_named } else { names.contains(&self.name) }
+    }
+
     /// The command that measures it.
     pub fn command(&self) -> String {
         let push = if self.push { " --push-limits" } else { "" };

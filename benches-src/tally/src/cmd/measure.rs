@@ -148,7 +148,7 @@ impl Measure {
         let mut wanted = Vec::new();
         let successions = Succession::load_all(project)?;
         for (plan, experiment) in plans.experiments() {
-            if !self.is_asked_for(experiment)
+            if !experiment.is_asked_for(&self.experiments)
                 || self.effort.cells(experiment)?.is_empty()
                 || (experiment.push && !self.push_limits)
             {
@@ -188,11 +188,6 @@ impl Measure {
         Ok(!(fresh && same_machine && record.header.effort >= self.effort))
     }
 
-    /// Whether it was named, as all are where none is.
-    fn is_asked_for(&self, experiment: &Experiment) -> bool {
-        if self.experiments.is_empty() { !experiment.only_named } else { self.experiments.contains(&experiment.name) }
-    }
-
     /// A test run shows that everything works; what it would replace is worth more.
     fn keeps_result(&self, header: &Header) -> bool {
         self.effort == Effort::Test && header.effort > Effort::Test
@@ -202,7 +197,7 @@ impl Measure {
     fn say_what_is_kept(&self, project: &Project, plans: &Plans) -> Result<()> {
         for (plan, experiment) in plans.experiments() {
             let path = project.local_record(&plan.chapter, &experiment.name);
-            if self.is_asked_for(experiment)
+            if experiment.is_asked_for(&self.experiments)
                 && let Ok(Some(header)) = Record::load_header(&path)
                 && self.keeps_result(&header)
             {

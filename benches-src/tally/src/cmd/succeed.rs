@@ -97,8 +97,7 @@ impl Succeed {
         let none = Arc::default();
         let interrupted = Interrupted::listen()?;
         for (plan, experiment) in plans.experiments() {
-            let is_asked = self.experiments.is_empty() || self.experiments.contains(&experiment.name);
-            if !is_asked || experiment.push {
+            if !experiment.is_asked_for(&self.experiments) || experiment.push {
                 continue;
             }
             let cells = cells_of_both(experiment, &before)?;

@@ -106,14 +106,14 @@ impl Current {
         let benches = project.benches();
         let listings = experiment.programs().into_iter().map(|program| Project::listing(chapter, program));
         let (used, unused) = modules(&benches, chapter, listings)?;
-        let words: BTreeSet<_> = used.values().flat_map(|code| names(code.lines())).collect();
+        let manifest = format!("{chapter}/Cargo.toml");
+        let text = fs::read_to_string(benches.join(&manifest)).unwrap_or_default();
+        let is_named = |package: &str| used.values().any(|code| names(code.lines()).contains(OsStr::new(package)));
+        let (concerning, others) = concerning(&text, is_named);
         let mut own: BTreeMap<_, _> = used.into_iter().map(|(file, code)| (file, hash(code.as_bytes()))).collect();
         own.insert(PLAN.to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
 
         let mut beneath = BTreeMap::new();
-        let manifest = format!("{chapter}/Cargo.toml");
-        let text = fs::read_to_string(benches.join(&manifest)).unwrap_or_default();
-        let (concerning, others) = concerning(&text, &words);
         for folder in BENEATH_ALL.into_iter().chain(further_crates(&text)) {
             let sources = benches.join(folder).join("src");
             if sources.is_dir() {
@@ -313,9 +313,10 @@ fn further_crates(manifest: &str) -> impl Iterator<Item = &str> {
     paths.filter(|folder| !BENEATH_ALL.contains(folder))
 }
 
-/// What of a chapter's manifest concerns code with these words, and the packages that do not. A package that the manifest calls optional
-/// concerns the code that names it. Features only say that such packages are there: without them their programs would not compile.
-fn concerning(manifest: &str, words: &BTreeSet<OsString>) -> (String, BTreeSet<String>) {
+/// What of a chapter's manifest concerns some code, and the packages that do not. A package that the manifest calls optional concerns the
+/// code that names it. Features only say that such packages are there: without them their programs would not compile. It stays text, so that
+/// a manifest without any of this has the hash that records know it by.
+fn concerning(manifest: &str, is_named: impl Fn(&str) -> bool) -> (String, BTreeSet<String>) {
     let mut others = BTreeSet::new();
     let paragraphs = manifest.split("\n\n").filter(|paragraph| !paragraph.lines().any(|line| line == "[features]"));
     let paragraphs = paragraphs.map(|paragraph| {
@@ -323,8 +324,7 @@ fn concerning(manifest: &str, words: &BTreeSet<OsString>) -> (String, BTreeSet<S
             let Some((package, _)) = line.split_once(" = ").filter(|_| line.contains("optional = true")) else {
                 return true;
             };
-            let named = words.contains(OsStr::new(&package.replace('-', "_")));
-            named || !others.insert(package.to_owned())
+            is_named(&package.replace('-', "_")) || !others.insert(package.to_owned())
         };
         paragraph.split('\n').filter(is_concerned).collect::<Vec<_>>().join("\n")
     });

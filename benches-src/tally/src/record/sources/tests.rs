@@ -117,7 +117,8 @@ fn an_optional_package_concerns_the_code_that_names_it() {
     let before = "[dependencies]\nanyhow = \"1\"\nserde = { version = \"1\" }\n\n[lints]\nworkspace = true\n";
     let now = "[dependencies]\nanyhow = \"1\"\nparking-lot = { version = \"0.12\", optional = true }\nserde = { version = \"1\" }\n\n\
                # Said of features.\n[features]\ndefault = [\"dep:parking-lot\"]\n\n[lints]\nworkspace = true\n";
-    let of = |manifest: &str, code: &str| concerning(manifest, &names(code.lines()));
+    let of =
+        |manifest: &str, code: &str| concerning(manifest, |package| names(code.lines()).contains(OsStr::new(package)));
     let none = BTreeSet::new();
     assert_eq!(of(before, "use anyhow::Result;"), (before.to_owned(), none.clone()), "nothing is optional");
     let others = BTreeSet::from(["parking-lot".to_owned()]);
