@@ -1,19 +1,22 @@
-//! The service in its five ways: each is started as the program `service` starts it, and does the same; and that program says what it lacks.
+//! The service in each of its ways: it is started as the programs start it, and does the same; and these say what they lack.
 
 #[path = "../src/own_process.rs"]
 mod own_process;
 #[path = "../../harness/tests/support/mod.rs"]
 mod support;
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
-use does_it_matter::order::Order;
-use own_process::{Service, ns_until_answered};
+use own_process::{Asked, Service};
 use support::{observe, run, seen};
 
 const SERVICE: &str = env!("CARGO_BIN_EXE_service");
-const WAYS: [&str; 5] = ["thread", "pool", "tokio", "hyper", "axum"];
+const DOCUMENTED: &str = env!("CARGO_BIN_EXE_serve-documented");
+const WAYS: [&str; 6] = ["thread", "pool", "tokio", "hyper", "axum", "axum-bytes"];
 
 #[test]
 fn each_way_answers_an_order_with_its_total() {
@@ -25,23 +28,43 @@ fn each_way_answers_an_order_with_its_total() {
     for way in WAYS {
         let program = target.join(format!("debug/by-{way}"));
         // What is compared is every byte of the body.
-        assert!(ns_until_answered(&program, &Order::of_bytes(3, 5000)).unwrap() > 0, "{way}");
-        let service = Service::start(&program).unwrap();
-        assert!(service.memory_bytes().unwrap() > 0, "{way}");
-        assert!(service.cpu_ns().unwrap() > 0, "{way}");
+        Service::start(&program).unwrap().answer(&Asked::of_bytes(5000).unwrap()).unwrap();
     }
-    assert!(Service::start(Path::new("/bin/true")).err().unwrap().to_string().contains("ended with exit status: 0"));
 }
 
 #[test]
-fn a_service_is_built_weighed_started_and_asked() {
-    let seen = observe(&[SERVICE], &["--connections", "3", "--milliseconds", "50"]);
-    for measure in ["packages", "build_ns", "build_cpu_ns", "file_bytes", "start_ns", "cpu_ns", "rate", "memory_bytes"]
-    {
+fn a_service_is_built_weighed_and_started() {
+    let seen = observe(&[SERVICE], &[]);
+    for measure in ["packages", "build_ns", "build_cpu_ns", "file_bytes", "start_ns"] {
         let values = &seen.measures[measure].values;
         assert!(values.len() == 1 && values[0] > 0., "{measure}: {values:?}");
     }
     assert!(seen.measures["packages"].values[0] < 30., "threads need few");
+}
+
+#[test]
+fn a_documented_service_is_asked() {
+    let seen = observe(&[DOCUMENTED], &["--connections", "3", "--milliseconds", "50"]);
+    for measure in ["saturation_ns", "rate", "half_p50_ns", "user_memory_bytes"] {
+        let values = &seen.measures[measure].values;
+        assert!(values.len() == 1 && values[0] > 0., "{measure}: {values:?}");
+    }
+}
+
+#[test]
+fn a_service_that_ends_or_answers_otherwise_is_reported() {
+    assert!(Service::start(Path::new("/bin/true")).err().unwrap().to_string().contains("ended with exit status: 0"));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let other = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        assert!(stream.read(&mut [0; 8192]).unwrap() > 0);
+        stream.write_all(b"HTTP/1.1 500 no\r\n\r\n").unwrap();
+    });
+    let service = Service { child: Command::new("sleep").arg("30").spawn().unwrap(), address };
+    let error = service.answer(&Asked::of_bytes(100).unwrap()).unwrap_err();
+    other.join().unwrap();
+    assert!(format!("{error:#}").contains("the service answers otherwise: HTTP/1.1 500 no"), "{error:#}");
 }
 
 #[test]

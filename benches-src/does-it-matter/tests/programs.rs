@@ -10,8 +10,8 @@ fn each_program_does_its_work_once_and_says_what_it_has() {
     each_program_does_what_it_says(|name| match name {
         // It needs a server that runs already: servers.rs has one.
         "load" | "callers" => None,
-        // It builds what it measures, for seconds: building.rs has it.
-        "service" => None,
+        // They build what they measure, for seconds: building.rs has them.
+        "service" | "serve-documented" => None,
         // What they do once is a whole load test, of several phases.
         "serve-thread" | "serve-tokio-plain" | "serve-tokio" | "serve-nothing" => {
             Some(&["--milliseconds", "40", "--common-rate", "500"])

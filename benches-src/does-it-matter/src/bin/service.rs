@@ -1,21 +1,23 @@
-//! One operation: one small service, written as one of five ways has it: built from nothing, weighed, started and asked.
+//! One operation: one small service, written in one of several ways: built from nothing, weighed and started.
 
 use std::fs;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
-use does_it_matter::generator::{Command, Load, Report as Seen, Target};
-use does_it_matter::order::Order;
-use does_it_matter::remote::Remote;
+use clap::Args;
 use does_it_matter::{bytes, count, nanoseconds};
-use harness::{Described, Findings, Placement, Report, described};
+use harness::{Described, Findings, Placement, Report, described, monotonic_ns};
 use serde::Serialize;
 
 #[path = "../clean_build.rs"]
 mod clean_build;
 #[path = "../own_process.rs"]
 mod own_process;
+#[path = "../services.rs"]
+mod services;
+
+use own_process::{Asked, Service};
+use services::Way;
 
 fn service(asked: Parameters, placement: Placement, report: Report) -> Result<()> {
     let mut found = Findings::default();
@@ -28,25 +30,15 @@ fn service(asked: Parameters, placement: Placement, report: Report) -> Result<()
     put("file_bytes", bytes(fs::metadata(&built.program)?.len() as f64));
 
     placement.pin_participant(0)?;
-    let order = Order::of_bytes(1, asked.json_bytes as usize);
+    let order = Asked::of_bytes(asked.json_bytes as usize)?;
     let mut starts_ns = 0;
     for _ in 0..STARTS {
-        starts_ns += own_process::ns_until_answered(&built.program, &order)?;
+        let before = monotonic_ns();
+        let service = Service::start(&built.program)?;
+        service.answer(&order)?;
+        starts_ns += monotonic_ns() - before;
     }
     put("start_ns", nanoseconds(starts_ns as f64 / STARTS as f64));
-
-    let service = own_process::Service::start(&built.program)?;
-    let mut load = Remote::start(placement)?;
-    let (connections, json_bytes) = (asked.connections as usize, asked.json_bytes as usize);
-    let target = Target { address: service.address, connections, idle: 0, json_bytes, root: None };
-    load.execute(&Command::Connect(target))?;
-    load.execute(&Command::Closed { milliseconds: asked.milliseconds.div_ceil(4) })?;
-    let before = service.cpu_ns()?;
-    let Seen { answered, answered_in_time, phase_ns, .. } =
-        load.execute(&Command::Closed { milliseconds: asked.milliseconds })?;
-    put("cpu_ns", nanoseconds((service.cpu_ns()? - before) as f64 / answered as f64));
-    put("rate", count(answered_in_time as f64 * 1e9 / phase_ns as f64));
-    put("memory_bytes", bytes(service.memory_bytes()? as f64));
     report.give(found)
 }
 
@@ -58,40 +50,12 @@ struct Parameters {
     /// How it is written
     #[arg(long, value_enum, default_value_t)]
     way: Way,
-    /// Connections on which requests are sent, at most as many as the pool has threads
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=200))]
-    connections: u32,
     /// Bytes of JSON in a request
     #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
     json_bytes: u32,
-    /// How long requests are sent, in milliseconds
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=60_000))]
-    milliseconds: u64,
 }
 
-#[derive(ValueEnum, Serialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
-enum Way {
-    /// A thread per connection
-    #[default]
-    Thread,
-    /// A pool of 200 threads that serve connections to their end
-    Pool,
-    /// tokio, a task per connection
-    Tokio,
-    /// hyper on tokio
-    Hyper,
-    /// axum on tokio
-    Axum,
-}
-
-impl Way {
-    fn package(self) -> String {
-        format!("by-{}", self.to_possible_value().expect("each of them has a name").get_name())
-    }
-}
-
-const MEASURES: [Described; 8] = [
+const MEASURES: [Described; 5] = [
     described("packages", "1", "packages from crates.io that are compiled for it, build scripts and macros among them"),
     described("build_ns", "ns", "from the start of a build from nothing, with everything downloaded, to its end"),
     described("build_cpu_ns", "ns", "the CPU time of all processes of that build"),
@@ -100,13 +64,6 @@ const MEASURES: [Described; 8] = [
         "start_ns",
         "ns",
         "from the start of its process until the first request has been answered, on average of 15 starts",
-    ),
-    described("cpu_ns", "ns", "the CPU time that one request took it while it did all it could"),
-    described("rate", "1", "requests answered in a second while it did all it could"),
-    described(
-        "memory_bytes",
-        "B",
-        "resident memory of its process after that, pages that are shared by their share (Pss)",
     ),
 ];
 
