@@ -1,5 +1,6 @@
 // The browser in which tests look at a built site, and what pages complain about in it.
 
+import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -17,24 +18,45 @@ let browser;
 const start = () => (browser ??= chromium.launch({ executablePath: path.find((path) => existsSync(path)), args }));
 after(async () => (await browser)?.close());
 
-/** A way to open a site's pages, each in a window of its own; with what a page complained about and which other hosts it asked. */
-export function opener(site) {
-  return async (name, { width = 1440, height = 900, theme = 'light', ...more } = {}) => {
-    const context = await (await start()).newContext({ viewport: { width, height }, ...more });
-    const page = await context.newPage();
-    const errors = [];
-    const foreign = [];
-    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-    page.on('pageerror', (error) => errors.push(String(error)));
-    page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || foreign.push(request.url()));
-    await page.addInitScript((theme) => {
-      localStorage.setItem('mdbook-theme', theme);
-      localStorage.setItem('mdbook-sidebar', 'hidden');
-    }, theme);
+/** A window of its own, in which a site's pages are looked at; with what a page complained about, and which other hosts it asked. */
+async function newWindow(site, { width = 1440, height = 900, theme = 'light', ...more } = {}) {
+  const context = await (await start()).newContext({ viewport: { width, height }, ...more });
+  const page = await context.newPage();
+  const errors = [];
+  const foreign = [];
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || foreign.push(request.url()));
+  await page.addInitScript((theme) => {
+    localStorage.setItem('mdbook-theme', theme);
+    localStorage.setItem('mdbook-sidebar', 'hidden');
+  }, theme);
+  const go = async (name) => {
     const [file, anchor] = name.split('#');
+    await page.setViewportSize({ width, height });
     await page.goto(pathToFileURL(join(site, file)).href + (anchor === undefined ? '' : `#${anchor}`));
-    return { page, errors, foreign, close: () => context.close() };
   };
+  return { page, errors, foreign, go, close: () => context.close() };
+}
+
+/** A way to open a site's pages, each in a window of its own. */
+export function opener(site) {
+  return async (name, options) => {
+    const opened = await newWindow(site, options);
+    await opened.go(name);
+    return opened;
+  };
+}
+
+/** Looks at these pages of a site, all in one window: a new one for each would take longer than most looks do. */
+export async function eachPage(site, names, options, look) {
+  const opened = await newWindow(site, options);
+  for (const name of names) {
+    await opened.go(name);
+    await look(name, opened);
+    assert.deepEqual([opened.errors, opened.foreign], [[], []], name);
+  }
+  await opened.close();
 }
 
 /** By how much a page is wider than it may be. mdBook lets nothing stick out of its own frame, so that the document never is. */

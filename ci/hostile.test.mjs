@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
 import test from 'node:test';
-import { opener, wider } from './browser.mjs';
+import { eachPage, opener, wider } from './browser.mjs';
 import { build, copyOfCheckout, deadLinks, pages } from './site.mjs';
 
 const checkout = copyOfCheckout();
@@ -87,24 +87,19 @@ const READERS = {
 
 for (const [who, options] of Object.entries(READERS)) {
   test(`${who}: no page is wider than the screen, and none complains`, async () => {
-    for (const name of SOME) {
-      const { page, errors, foreign, close } = await open(name, options);
+    await eachPage(site, SOME, options, async (name, { page }) => {
       assert.ok((await wider(page)) <= 0, `${name} is ${await wider(page)} px too wide`);
-      assert.deepEqual([errors, foreign], [[], []], name);
-      await close();
-    }
+    });
   });
 }
 
 test('letters twice as large: no page is wider than the screen', async () => {
-  for (const name of SOME) {
-    const { page, close } = await open(name, { width: 1000 });
+  await eachPage(site, SOME, { width: 1000 }, async (name, { page }) => {
     await page.addStyleTag({ content: 'html { font-size: 125% !important; } body { font-size: 3.2rem !important; }' });
     // The arrows beside the text are mdBook's.
     const out = await page.evaluate(() => document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth);
     assert.ok(out <= 0, `${name} is ${out} px too wide`);
-    await close();
-  }
+  });
 });
 
 test('on paper what is folded stays folded but for tables and claims, and no number breaks', async () => {

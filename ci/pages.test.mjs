@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { barriers, opener, wider } from './browser.mjs';
+import { barriers, eachPage, opener, wider } from './browser.mjs';
 import { build, copyOfCheckout, deadLinks, pages } from './site.mjs';
 
 const { status, output, site } = build(copyOfCheckout(), { effort: 'never', show: 'reference' });
@@ -23,17 +23,14 @@ test('there are pages, and pages with figures', () => {
 
 for (const [theme, width] of [['light', 1440], ['navy', 390]]) {
   test(`pages, ${theme}: no error, no foreign request, nothing wider than any screen, accessible at ${width} px`, async () => {
-    for (const name of all) {
-      const { page, errors, foreign, close } = await open(name, { theme });
+    await eachPage(site, all, { theme }, async (name, { page }) => {
       for (const screen of [1440, 390, 320]) {
         await page.setViewportSize({ width: screen, height: 900 });
         assert.ok((await wider(page)) <= 0, `${name} is ${await wider(page)} px wider than a screen of ${screen}`);
       }
-      assert.deepEqual([errors, foreign], [[], []], name);
       await page.setViewportSize({ width, height: 900 });
       assert.deepEqual(await barriers(page), [], name);
-      await close();
-    }
+    });
   });
 }
 
@@ -41,9 +38,8 @@ for (const [theme, width] of [['light', 1440], ['navy', 390]]) {
 const linked = (name, link) => join(site, dirname(name), link);
 
 test('without JavaScript every chart and table is there, one picture at a time', async () => {
-  for (const name of withFigures) {
-    for (const [width, seen, hidden] of [[1440, '.wide-only', '.narrow-only'], [390, '.narrow-only', '.wide-only']]) {
-      const { page, close } = await open(name, { width, javaScriptEnabled: false });
+  for (const [width, seen, hidden] of [[1440, '.wide-only', '.narrow-only'], [390, '.narrow-only', '.wide-only']]) {
+    await eachPage(site, withFigures, { width, javaScriptEnabled: false }, async (name, { page }) => {
       for (const figure of await page.locator('figure.figure').all()) {
         const svg = figure.locator(`${seen} svg`);
         const box = await svg.boundingBox();
@@ -61,8 +57,7 @@ test('without JavaScript every chart and table is there, one picture at a time',
         assert.ok(shown === 0 ? marks >= Math.min(3, rows.length) : marks >= Math.min(3, shown), `${name}: ${marks} marks for ${shown} rows`);
       }
       for (const value of await page.locator('a.value').all()) assert.match(await value.textContent(), /^<?-?\d{1,3}(,\d{3})*(\.\d+)?(×| (ns|µs|ms|s|B|KiB|MiB|GiB))?$/);
-      await close();
-    }
+    });
   }
 });
 
@@ -106,8 +101,7 @@ test('a live chart is drawn from our own copy of Vega, and only when somebody as
 });
 
 test('every figure and every claim can be cited with its machine, and the citation leads back to it', async () => {
-  for (const name of all) {
-    const { page, close } = await open(name, { javaScriptEnabled: false });
+  await eachPage(site, all, { javaScriptEnabled: false }, async (name, { page }) => {
     for (const cite of await page.locator('details.cite').all()) {
       const text = await cite.locator('> p').textContent();
       // A claim that was not measured has a machine, and no day.
@@ -117,8 +111,7 @@ test('every figure and every claim can be cited with its machine, and the citati
       const file = target ? linked(name, target) : join(site, name);
       assert.ok(readFileSync(file, 'utf8').includes(`id="${anchor}"`), `${name}: ${anchor}`);
     }
-    await close();
-  }
+  });
 });
 
 test('pages stay light: at most 250 KB compressed before live charts', () => {

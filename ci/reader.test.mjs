@@ -6,7 +6,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { opener } from './browser.mjs';
+import { eachPage, opener } from './browser.mjs';
 import { aboveCeilings, counted, pages as sources, prose } from './prose.mjs';
 import { build, copyOfCheckout, pages } from './site.mjs';
 
@@ -27,9 +27,8 @@ function bounded(what, figures, most, unit) {
 }
 
 /** What a page shows at 1440 × 900 while everything that folds is folded. */
-async function look(name) {
-  const { page, close } = await open(name);
-  const seen = await page.evaluate(() => {
+const look = (page) =>
+  page.evaluate(() => {
     const main = document.querySelector('main');
     const words = (text) => text.trim().split(/\s+/).filter(Boolean).length;
     const lead = main.querySelector('.lead');
@@ -52,13 +51,10 @@ async function look(name) {
       headings: [...main.querySelectorAll('h1')].length,
     };
   });
-  await close();
-  return seen;
-}
 
 const looks = new Map();
 test.before(async () => {
-  for (const name of all) looks.set(name, await look(name));
+  await eachPage(site, all, {}, async (name, { page }) => looks.set(name, await look(page)));
 });
 const of = (names, what) => names.map((name) => [looks.get(name)[what], name]);
 
@@ -129,8 +125,7 @@ const unfold = (page) => page.evaluate(() => document.querySelectorAll('details'
 test('every table has room on a wide page, and its first number is seen on a phone', async () => {
   const wide = [];
   const unseen = [];
-  for (const name of all) {
-    const { page, close } = await open(name);
+  await eachPage(site, all, {}, async (name, { page }) => {
     await unfold(page);
     const ofPage = (what) => `${name}, ${what}`;
     const boxes = await page.$$eval('main .wide', (boxes) =>
@@ -147,8 +142,7 @@ test('every table has room on a wide page, and its first number is seen on a pho
       }),
     );
     unseen.push(...numbers.map(ofPage));
-    await close();
-  }
+  });
   assert.deepEqual(wide, [], 'tables wider than their room');
   assert.deepEqual(unseen, [], 'on a phone the first number is out of sight');
 });
@@ -167,8 +161,7 @@ const outside = (picture) =>
 for (const [width, shown] of [[1440, '.wide-only'], [390, '.narrow-only']]) {
   test(`no text lies outside its chart at ${width} px, drawn or live, and no letter is scaled to be small`, async () => {
     const wrong = [];
-    for (const name of withFigures) {
-      const { page, close } = await open(name, { width });
+    await eachPage(site, withFigures, { width }, async (name, { page }) => {
       await unfold(page);
       for (const figure of await page.locator('figure[data-live]').all()) {
         const drawn = figure.locator(`${shown} svg`);
@@ -182,8 +175,7 @@ for (const [width, shown] of [[1440, '.wide-only'], [390, '.narrow-only']]) {
           wrong.push({ figure: `${name}#${await figure.getAttribute('id')}`, out, outLive, scale: Number(scale.toFixed(2)) });
         }
       }
-      await close();
-    }
+    });
     assert.deepEqual(wrong, []);
   });
 }
