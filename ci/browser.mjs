@@ -50,13 +50,13 @@ export function opener(site) {
 
 /** Looks at these pages of a site, all in one window: a new one for each would take longer than most looks do. */
 export async function eachPage(site, names, options, look) {
-  const opened = await newWindow(site, options);
+  const { page, errors, foreign, go, close } = await newWindow(site, options);
   for (const name of names) {
-    await opened.go(name);
-    await look(name, opened);
-    assert.deepEqual([opened.errors, opened.foreign], [[], []], name);
+    await go(name);
+    await look(name, page);
+    assert.deepEqual([errors, foreign], [[], []], name);
   }
-  await opened.close();
+  await close();
 }
 
 /** By how much a page is wider than it may be. mdBook lets nothing stick out of its own frame, so that the document never is. */

@@ -87,14 +87,14 @@ const READERS = {
 
 for (const [who, options] of Object.entries(READERS)) {
   test(`${who}: no page is wider than the screen, and none complains`, async () => {
-    await eachPage(site, SOME, options, async (name, { page }) => {
+    await eachPage(site, SOME, options, async (name, page) => {
       assert.ok((await wider(page)) <= 0, `${name} is ${await wider(page)} px too wide`);
     });
   });
 }
 
 test('letters twice as large: no page is wider than the screen', async () => {
-  await eachPage(site, SOME, { width: 1000 }, async (name, { page }) => {
+  await eachPage(site, SOME, { width: 1000 }, async (name, page) => {
     await page.addStyleTag({ content: 'html { font-size: 125% !important; } body { font-size: 3.2rem !important; }' });
     // The arrows beside the text are mdBook's.
     const out = await page.evaluate(() => document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth);

@@ -23,7 +23,7 @@ test('there are pages, and pages with figures', () => {
 
 for (const [theme, width] of [['light', 1440], ['navy', 390]]) {
   test(`pages, ${theme}: no error, no foreign request, nothing wider than any screen, accessible at ${width} px`, async () => {
-    await eachPage(site, all, { theme }, async (name, { page }) => {
+    await eachPage(site, all, { theme }, async (name, page) => {
       for (const screen of [1440, 390, 320]) {
         await page.setViewportSize({ width: screen, height: 900 });
         assert.ok((await wider(page)) <= 0, `${name} is ${await wider(page)} px wider than a screen of ${screen}`);
@@ -39,7 +39,7 @@ const linked = (name, link) => join(site, dirname(name), link);
 
 test('without JavaScript every chart and table is there, one picture at a time', async () => {
   for (const [width, seen, hidden] of [[1440, '.wide-only', '.narrow-only'], [390, '.narrow-only', '.wide-only']]) {
-    await eachPage(site, withFigures, { width, javaScriptEnabled: false }, async (name, { page }) => {
+    await eachPage(site, withFigures, { width, javaScriptEnabled: false }, async (name, page) => {
       for (const figure of await page.locator('figure.figure').all()) {
         const svg = figure.locator(`${seen} svg`);
         const box = await svg.boundingBox();
@@ -101,7 +101,7 @@ test('a live chart is drawn from our own copy of Vega, and only when somebody as
 });
 
 test('every figure and every claim can be cited with its machine, and the citation leads back to it', async () => {
-  await eachPage(site, all, { javaScriptEnabled: false }, async (name, { page }) => {
+  await eachPage(site, all, { javaScriptEnabled: false }, async (name, page) => {
     for (const cite of await page.locator('details.cite').all()) {
       const text = await cite.locator('> p').textContent();
       // A claim that was not measured has a machine, and no day.

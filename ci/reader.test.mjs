@@ -54,7 +54,7 @@ const look = (page) =>
 
 const looks = new Map();
 test.before(async () => {
-  await eachPage(site, all, {}, async (name, { page }) => looks.set(name, await look(page)));
+  await eachPage(site, all, {}, async (name, page) => looks.set(name, await look(page)));
 });
 const of = (names, what) => names.map((name) => [looks.get(name)[what], name]);
 
@@ -125,7 +125,7 @@ const unfold = (page) => page.evaluate(() => document.querySelectorAll('details'
 test('every table has room on a wide page, and its first number is seen on a phone', async () => {
   const wide = [];
   const unseen = [];
-  await eachPage(site, all, {}, async (name, { page }) => {
+  await eachPage(site, all, {}, async (name, page) => {
     await unfold(page);
     const ofPage = (what) => `${name}, ${what}`;
     const boxes = await page.$$eval('main .wide', (boxes) =>
@@ -161,7 +161,7 @@ const outside = (picture) =>
 for (const [width, shown] of [[1440, '.wide-only'], [390, '.narrow-only']]) {
   test(`no text lies outside its chart at ${width} px, drawn or live, and no letter is scaled to be small`, async () => {
     const wrong = [];
-    await eachPage(site, withFigures, { width }, async (name, { page }) => {
+    await eachPage(site, withFigures, { width }, async (name, page) => {
       await unfold(page);
       for (const figure of await page.locator('figure[data-live]').all()) {
         const drawn = figure.locator(`${shown} svg`);

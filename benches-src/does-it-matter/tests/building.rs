@@ -20,15 +20,13 @@ const WAYS: [&str; 6] = ["thread", "pool", "tokio", "hyper", "axum", "axum-bytes
 
 #[test]
 fn each_way_answers_an_order_with_its_total() {
-    let services = Path::new(env!("CARGO_MANIFEST_DIR")).join("../services");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("services");
-    let mut cargo = Command::new(env!("CARGO"));
-    let built = cargo.args(["build", "--locked", "--workspace"]).current_dir(services).env("CARGO_TARGET_DIR", &target);
-    assert!(built.status().unwrap().success());
     for way in WAYS {
-        let program = target.join(format!("debug/by-{way}"));
-        // What is compared is every byte of the body.
-        Service::start(&program).unwrap().answer(&Asked::of_bytes(5000).unwrap()).unwrap();
+        // It compares every byte of a body before it measures.
+        let seen = observe(&[DOCUMENTED], &["--way", way, "--connections", "3", "--milliseconds", "50"]);
+        for measure in ["saturation_ns", "rate", "half_p50_ns", "user_memory_bytes"] {
+            let values = &seen.measures[measure].values;
+            assert!(values.len() == 1 && values[0] > 0., "{way}, {measure}: {values:?}");
+        }
     }
 }
 
@@ -40,15 +38,6 @@ fn a_service_is_built_weighed_and_started() {
         assert!(values.len() == 1 && values[0] > 0., "{measure}: {values:?}");
     }
     assert!(seen.measures["packages"].values[0] < 30., "threads need few");
-}
-
-#[test]
-fn a_documented_service_is_asked() {
-    let seen = observe(&[DOCUMENTED], &["--connections", "3", "--milliseconds", "50"]);
-    for measure in ["saturation_ns", "rate", "half_p50_ns", "user_memory_bytes"] {
-        let values = &seen.measures[measure].values;
-        assert!(values.len() == 1 && values[0] > 0., "{measure}: {values:?}");
-    }
 }
 
 #[test]
