@@ -226,7 +226,8 @@ fn shown(view: &View, form: Form) -> Result<String> {
 fn full_only(view: &View) -> Result<String> {
     let mut lacking = 0;
     for (plan, experiment) in view.plans.experiments().filter(|(plan, _)| view.is_in_chapter(&plan.chapter)) {
-        lacking += usize::from(experiment.is_full_only() && view.kept(plan, experiment)?.is_err());
+        let is_added = experiment.is_full_only() && experiment.is_asked_for(&[]);
+        lacking += usize::from(is_added && view.kept(plan, experiment)?.is_err());
     }
     Ok(match (&view.machine, lacking) {
         (Machine::Exported(_) | Machine::Session(_), _) | (_, 0) => String::new(),

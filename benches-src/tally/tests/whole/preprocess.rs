@@ -157,6 +157,19 @@ fn what_was_printed_before_is_printed_again_and_only_while_all_beneath_it_is_the
 }
 
 #[test]
+fn a_page_counts_what_a_full_run_would_add_and_not_what_is_measured_only_by_name() {
+    let full_only = support::PLAN.replace("quick = { placement = \"free\" }", "full = { placement = \"free\" }");
+    let full_only = full_only.replace("full = { placement = \"free\" }\nfull = ", "full = ");
+    let shown = |plan: &str| {
+        let page = "<!-- cmdrun tally list --shown -->\n";
+        content(&preprocess(&Fake::with_plan(plan), "cmdrun", json!({ "effort": "never" }), page))
+    };
+    assert!(shown(&full_only).contains("A full run adds one experiment to this chapter."), "{}", shown(&full_only));
+    assert!(!shown(&full_only.replace("per = \"", "only_named = true\nper = \"")).contains("A full run adds"));
+    assert!(!shown(support::PLAN).contains("A full run adds"));
+}
+
+#[test]
 fn a_page_of_which_the_shown_machine_has_nothing_is_wholly_anothers_and_says_so() {
     let fake = Fake::with_plan(&support::plan_with_another("other"));
     let page = "<!-- cmdrun tally list --shown -->\n\n<!-- cmdrun tally value slow[free] --experiment pair -->\n\n<!-- cmdrun tally table pair -->\n";
