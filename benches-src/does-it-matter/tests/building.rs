@@ -21,8 +21,8 @@ const WAYS: [&str; 6] = ["thread", "pool", "tokio", "hyper", "axum", "axum-bytes
 #[test]
 fn each_way_answers_an_order_with_its_total() {
     for way in WAYS {
-        // It compares every byte of a body before it measures.
-        let seen = observe(&[DOCUMENTED], &["--way", way, "--connections", "3", "--milliseconds", "50"]);
+        // It compares every byte of a body before it measures. A few connections may fit into pages that it has already, and take no more memory.
+        let seen = observe(&[DOCUMENTED], &["--way", way, "--connections", "60", "--milliseconds", "50"]);
         for measure in ["saturation_ns", "rate", "half_p50_ns", "user_memory_bytes"] {
             let values = &seen.measures[measure].values;
             assert!(values.len() == 1 && values[0] > 0., "{way}, {measure}: {values:?}");
