@@ -60,9 +60,9 @@ impl Effort {
     /// for an interval.
     pub fn extent_for(self, experiment: &Experiment) -> Extent {
         let extent = self.extent();
-        let enough = experiment.count.map_or(extent.rounds, |_| Effort::Quick.extent().rounds);
+        let enough = experiment.count.map_or(extent.rounds, |_| extent.rounds.min(Effort::Quick.extent().rounds));
         let own = experiment.rounds.filter(|_| self == Effort::Full);
-        let rounds = own.unwrap_or(extent.rounds).min(enough);
+        let rounds = own.unwrap_or(enough);
         let least = own.map_or(extent.least, |_| rounds).min(rounds);
         Extent { rounds, least, ..extent }
     }
