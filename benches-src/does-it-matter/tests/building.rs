@@ -12,10 +12,11 @@ use std::process::Command;
 use std::thread;
 
 use own_process::{Asked, Service};
-use support::{observe, run, seen};
+use support::{observe, run, seen, skipped};
 
 const SERVICE: &str = env!("CARGO_BIN_EXE_service");
 const DOCUMENTED: &str = env!("CARGO_BIN_EXE_serve-documented");
+const COUNT: &str = env!("CARGO_BIN_EXE_count-instructions");
 const WAYS: [&str; 6] = ["thread", "pool", "tokio", "hyper", "axum", "axum-bytes"];
 
 #[test]
@@ -38,6 +39,30 @@ fn a_service_is_built_weighed_and_started() {
         assert!(values.len() == 1 && values[0] > 0., "{measure}: {values:?}");
     }
     assert!(seen.measures["packages"].values[0] < 30., "threads need few");
+}
+
+#[test]
+fn a_request_takes_the_same_instructions_each_time_and_more_if_it_is_larger() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        return skipped("valgrind is not installed");
+    }
+    for ours in ["true", "false"] {
+        let of = |bytes| observe(&[COUNT], &["--ours", ours, "--json-bytes", bytes]).measures["instructions"].values[0];
+        let (once, again, larger) = (of("5000"), of("5000"), of("50000"));
+        assert!((once / again - 1.).abs() < 0.01, "{once} and {again}");
+        assert!(larger > 8. * once && larger < 12. * once, "{once}, and {larger} for ten times the document");
+    }
+}
+
+#[test]
+fn without_valgrind_or_a_server_nothing_is_counted() {
+    let why = |program: &[&str], flags: &[&str]| {
+        seen(run(program, &[flags, &["--json"]].concat())).unavailable["elapsed"].clone()
+    };
+    let without = why(&["/usr/bin/env", "PATH=/nonexistent", COUNT], &["--ours", "true"]);
+    assert!(without.contains("valgrind is not installed; on Debian: apt-get install valgrind"), "{without}");
+    let none = why(&[COUNT], &["--ours", "true", "--way", "pool"]);
+    assert!(none.contains("this book has no such server"), "{none}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn each_program_does_its_work_once_and_says_what_it_has() {
         // It needs a server that runs already: servers.rs has one.
         "load" | "callers" => None,
         // They build what they measure, for seconds: building.rs has them.
-        "service" | "serve-documented" => None,
+        "service" | "serve-documented" | "count-instructions" => None,
         // What they do once is a whole load test, of several phases.
         "serve-thread" | "serve-tokio-plain" | "serve-tokio" | "serve-nothing" => {
             Some(&["--milliseconds", "40", "--common-rate", "500"])
