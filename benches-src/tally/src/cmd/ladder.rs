@@ -32,7 +32,8 @@ fn marks(own: &Compared, machine: &Machine) -> Vec<Value> {
     let Pair { label, detail, .. } = own.pair;
     let (low, high) = here.estimate.interval.unzip();
     let medians = own.ratios_elsewhere().map(|(_, other)| other.estimate.median);
-    let farthest = medians.fold(here.estimate.median, f64::max);
+    // Its words stand beyond all marks of the row, the end of its interval too.
+    let farthest = medians.fold(high.unwrap_or(here.estimate.median), f64::max);
     let words = |measured: &Measured| measured.as_ref().map_or("–".to_owned(), format::rough);
     let of_any = |who: &str, machine: &Machine, ratio: &Quantity| {
         let interval = format::quantity(ratio).interval_or_none().to_owned();
