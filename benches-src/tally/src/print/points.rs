@@ -104,8 +104,10 @@ impl Source<'_> {
     }
 
     fn linear_axis(&self, scale: Scale) -> String {
-        let per = format!("per {}", self.experiment.per);
-        if scale.name.is_empty() { per } else { format!("{} {per}", scale.name) }
+        // What has no unit is called by what it counts.
+        let counted = self.experiment.main_measure().replace('_', " ");
+        let what = if scale.name.is_empty() { &counted } else { scale.name };
+        format!("{what} per {}", self.experiment.per)
     }
 
     fn scale(rows: &[Row]) -> Scale {
