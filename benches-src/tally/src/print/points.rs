@@ -86,6 +86,13 @@ fn legend(parts: &[String]) -> String {
     parts.join(" ")
 }
 
+/// What an axis shows: "µs per hop". What has no unit is called by what is counted: "instructions per request".
+fn per_operation(scale: Scale, measure: &str, per: &str) -> String {
+    let counted = measure.replace('_', " ");
+    let what = if scale.name.is_empty() { &counted } else { scale.name };
+    format!("{what} per {per}")
+}
+
 impl Source<'_> {
     fn kind(&self, cell: &Cell) -> Value {
         json!(self.experiment.group(&cell.program).map(|group| group.series))
@@ -104,10 +111,7 @@ impl Source<'_> {
     }
 
     fn linear_axis(&self, scale: Scale) -> String {
-        // What has no unit is called by what it counts.
-        let counted = self.experiment.main_measure().replace('_', " ");
-        let what = if scale.name.is_empty() { &counted } else { scale.name };
-        format!("{what} per {}", self.experiment.per)
+        per_operation(scale, self.experiment.main_measure(), &self.experiment.per)
     }
 
     fn scale(rows: &[Row]) -> Scale {

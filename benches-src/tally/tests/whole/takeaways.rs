@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::support::{Fake, fail, observation, succeed};
 
 const FRONT: &str = r#"
@@ -75,6 +77,13 @@ fn measured_anew(fake: &Fake) {
     succeed(fake.measure(&[]));
 }
 
+/// Has `slow` take now this and now that, from process to process: its interval reaches far to both sides.
+fn waver(fake: &Fake) {
+    let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n";
+    let (low, high) = (observation("slow", 300), observation("slow", 4000));
+    fake.program("slow", &format!("{count}; if [ $((n / 2 % 2)) = 0 ]; then {low}; else {high}; fi"));
+}
+
 #[test]
 fn each_outcome_has_its_sentence() {
     let fake = fake();
@@ -88,10 +97,7 @@ fn each_outcome_has_its_sentence() {
         measured_anew(&fake);
         assert_eq!(says(&fake), format!("which-is-slower: {sentence}\n"));
     }
-    // Now this and now that, from process to process: its interval reaches far to both sides.
-    let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n";
-    let (low, high) = (observation("slow", 300), observation("slow", 4000));
-    fake.program("slow", &format!("{count}; if [ $((n / 2 % 2)) = 0 ]; then {low}; else {high}; fi"));
+    waver(&fake);
     measured_anew(&fake);
     assert_eq!(says(&fake), "which-is-slower: It cannot be told.\n");
 }
@@ -135,6 +141,17 @@ fn a_row_of_the_ladder_that_is_not_measured_says_why_in_the_table_and_has_no_bar
     );
     let rows = fake.print(&["ladder", "--caption", "which-is-slower"]);
     assert!(rows.contains("\"said\":\"2.00×\"") && !rows.contains("pinned"), "{rows}");
+}
+
+#[test]
+fn a_number_of_the_ladder_stands_beyond_its_interval() {
+    let fake = fake();
+    waver(&fake);
+    succeed(fake.measure(&[]));
+    let rows = fake.print(&["ladder", "--caption", "which-is-slower"]);
+    let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
+    assert!(row["high"].as_f64() > row["ratio"].as_f64(), "{row}");
+    assert_eq!(row["text_at"], row["high"], "{row}");
 }
 
 #[test]

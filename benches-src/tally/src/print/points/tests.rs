@@ -36,6 +36,14 @@ fn what_has_no_interval_has_no_ends_of_one() {
 }
 
 #[test]
+fn an_axis_has_a_unit_or_says_what_is_counted() {
+    use crate::book::unit::Unit;
+    assert_eq!(per_operation(Scale::of(Unit::Nanoseconds, 4921.0), "elapsed", "hop"), "µs per hop");
+    assert_eq!(per_operation(Scale::of(Unit::Count, 286_129.0), "instructions", "request"), "instructions per request");
+    assert_eq!(per_operation(Scale::of(Unit::Count, 9.0), "first_error", "process"), "first error per process");
+}
+
+#[test]
 fn names_of_lines_that_end_together_stand_above_each_other() {
     let point = |median: f64| json!({ "low": median, "median": median, "high": median, "last": true });
     let mut points = [point(100.0), point(1.0), point(100.0), point(100.0)];
