@@ -19,6 +19,11 @@ const DOCUMENTED: &str = env!("CARGO_BIN_EXE_serve-documented");
 const COUNT: &str = env!("CARGO_BIN_EXE_count-instructions");
 const WAYS: [&str; 6] = ["thread", "pool", "tokio", "hyper", "axum", "axum-bytes"];
 
+/// Why nothing was measured by a command, before which variables of its environment may stand.
+fn why_not(command: &[&str]) -> String {
+    seen(run(&["/usr/bin/env"], &[command, &["--json"]].concat())).unavailable["elapsed"].clone()
+}
+
 #[test]
 fn each_way_answers_an_order_with_its_total() {
     for way in WAYS {
@@ -56,12 +61,9 @@ fn a_request_takes_the_same_instructions_each_time_and_more_if_it_is_larger() {
 
 #[test]
 fn without_valgrind_or_a_server_nothing_is_counted() {
-    let why = |program: &[&str], flags: &[&str]| {
-        seen(run(program, &[flags, &["--json"]].concat())).unavailable["elapsed"].clone()
-    };
-    let without = why(&["/usr/bin/env", "PATH=/nonexistent", COUNT], &["--ours", "true"]);
+    let without = why_not(&["PATH=/nonexistent", COUNT, "--ours", "true"]);
     assert!(without.contains("valgrind is not installed; on Debian: apt-get install valgrind"), "{without}");
-    let none = why(&[COUNT], &["--ours", "true", "--way", "pool"]);
+    let none = why_not(&[COUNT, "--ours", "true", "--way", "pool"]);
     assert!(none.contains("this book has no such server"), "{none}");
 }
 
@@ -83,13 +85,9 @@ fn a_service_that_ends_or_answers_otherwise_is_reported() {
 
 #[test]
 fn without_cargo_or_a_way_to_its_packages_nothing_is_built() {
-    let with = |environment: &str| {
-        let shell = format!("exec env {environment} {SERVICE} --json");
-        seen(run(&["/bin/sh"], &["-c", &shell])).unavailable["elapsed"].clone()
-    };
-    let without_cargo = with("PATH=/nonexistent HOME=/nonexistent");
+    let without_cargo = why_not(&["PATH=/nonexistent", "HOME=/nonexistent", SERVICE]);
     assert!(without_cargo.contains("cargo is neither in PATH"), "{without_cargo}");
     let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-packages");
-    let offline = with(&format!("CARGO_NET_OFFLINE=true CARGO_HOME={}", empty.display()));
+    let offline = why_not(&["CARGO_NET_OFFLINE=true", &format!("CARGO_HOME={}", empty.display()), SERVICE]);
     assert!(offline.contains("could not be downloaded"), "{offline}");
 }
