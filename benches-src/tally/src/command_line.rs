@@ -9,9 +9,9 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, confirm, convert, dearer, different, dumbbell,
-    export, import, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, succeed, table,
-    takeaway, unpack, value, which,
+    become_bound, between, calculator, chart, check, chips, claim, compare_builds, confirm, convert, dearer, different,
+    dumbbell, export, identify, import, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream,
+    table, takeaway, unpack, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -65,7 +65,8 @@ pub enum Verb {
     Schema(schema::Schema),
     Export(export::Export),
     Import(import::Import),
-    Succeed(succeed::Succeed),
+    Identify(identify::Identify),
+    CompareBuilds(compare_builds::CompareBuilds),
     Unpack(unpack::Unpack),
     Convert(convert::Convert),
     Preprocess(Preprocess),
@@ -108,7 +109,8 @@ impl Verb {
             | Verb::Schema(_)
             | Verb::Export(_)
             | Verb::Import(_)
-            | Verb::Succeed(_)
+            | Verb::Identify(_)
+            | Verb::CompareBuilds(_)
             | Verb::Unpack(_)
             | Verb::Convert(_)
             | Verb::Preprocess(_)
@@ -138,7 +140,8 @@ impl CommandLine {
             Verb::Measure(_)
             | Verb::Export(_)
             | Verb::Import(_)
-            | Verb::Succeed(_)
+            | Verb::Identify(_)
+            | Verb::CompareBuilds(_)
             | Verb::Unpack(_)
             | Verb::Convert(_)
             | Verb::Preprocess(_)
@@ -181,7 +184,8 @@ impl CommandLine {
             Verb::Confirm(verb) => verb.measure(&project, form)?,
             Verb::Export(verb) => return verb.run(&project),
             Verb::Import(verb) => return verb.run(&project),
-            Verb::Succeed(verb) => return verb.run(&project),
+            Verb::Identify(verb) => return verb.run(&project),
+            Verb::CompareBuilds(verb) => return verb.run(&project),
             Verb::Unpack(verb) => return verb.run(&project),
             Verb::Convert(verb) => return verb.run(&project),
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),

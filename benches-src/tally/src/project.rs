@@ -84,6 +84,16 @@ impl Project {
         self.programs_of(folder).is_file() || self.experiments(folder).is_dir() || self.claims(folder).is_dir()
     }
 
+    /// The folders of chapters, in the order of their names.
+    pub fn chapters(&self) -> Result<Vec<String>> {
+        let benches = self.benches();
+        let folders = fs::read_dir(&benches).with_context(|| format!("cannot list {}", benches.display()))?;
+        let names = folders.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut chapters: Vec<String> = names.filter(|name| self.is_chapter(name)).collect();
+        chapters.sort();
+        Ok(chapters)
+    }
+
     /// What a chapter knows about the limits of a machine.
     pub fn limits(&self, chapter: &str) -> PathBuf {
         self.benches().join(chapter).join("limits.toml")
@@ -205,12 +215,33 @@ impl Project {
         self.root.join("data/published")
     }
 
-    /// When programs were rewritten, and how they compared with what they took the place of.
-    pub fn successions(&self) -> PathBuf {
-        self.all_data().join("successions")
+    /// What is known of programs as they were built, a file for each kind of machine.
+    pub fn data_of_programs(&self) -> PathBuf {
+        self.all_data().join("programs")
     }
 
-    /// The records of one such time while they are measured.
+    /// The one of this kind of machine.
+    pub fn built_for_this_machine(&self) -> PathBuf {
+        let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
+        self.data_of_programs().join(format!("{}-unknown-linux-{libc}.toml", env::consts::ARCH))
+    }
+
+    /// The same of those that were built in this checkout.
+    pub fn programs_built_here(&self) -> PathBuf {
+        self.target().join("programs.toml")
+    }
+
+    /// Builds of programs that were shown to do the same work.
+    pub fn equivalences(&self) -> PathBuf {
+        self.all_data().join("equivalences.toml")
+    }
+
+    /// What records were made of that say nothing of machine code.
+    pub fn older_records(&self) -> PathBuf {
+        self.all_data().join("older-records.toml")
+    }
+
+    /// The records of two builds while they are measured.
     pub fn side_by_side(&self, chapter: &str, experiment: &str) -> PathBuf {
         self.target().join("side-by-side").join(chapter).join(format!("{experiment}.jsonl"))
     }

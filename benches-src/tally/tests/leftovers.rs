@@ -73,7 +73,6 @@ fn session(fake: &Fake, experiment: &str, effort: Effort, interrupted: &Interrup
         seed: 1,
         cells: effort.cells(experiment).unwrap().into_iter().filter(|cell| !cell.is_twin()).collect(),
         sources: Sources::default(),
-        succeeds: None,
         built: None,
         revision: None,
         machine: Default::default(),

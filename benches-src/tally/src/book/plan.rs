@@ -1,7 +1,6 @@
 //! What a chapter measures, as data: its experiments and its claims, decided before the numbers exist.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
@@ -35,17 +34,10 @@ pub struct Plans(pub Vec<Plan>);
 impl Plans {
     /// Reads and checks every plan of the project.
     pub fn load(project: &Project) -> Result<Self> {
-        let benches = project.benches();
         let mut plans = Vec::new();
-        let folders = fs::read_dir(&benches).with_context(|| format!("cannot list {}", benches.display()))?;
-        let mut chapters: Vec<String> =
-            folders.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        chapters.sort();
-        for chapter in chapters {
-            if project.is_chapter(&chapter) {
-                name::check(&chapter, "a chapter").with_context(|| format!("in {}", benches.display()))?;
-                plans.push(Plan::load(project, chapter)?);
-            }
+        for chapter in project.chapters()? {
+            name::check(&chapter, "a chapter").with_context(|| format!("in {}", project.benches().display()))?;
+            plans.push(Plan::load(project, chapter)?);
         }
         let mut plans = Self(plans);
         plans.resolve_claims(project)?;

@@ -1,7 +1,7 @@
 //! What is said of each program once: what charts and tables call it, which colour it has, what stands in for its input and output, and the
 //! parameters that its cells share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
 use schemars::JsonSchema;
@@ -41,6 +41,9 @@ pub struct Program {
     /// table and its stack show what remains beyond it.
     #[serde(default)]
     pub baseline: Option<String>,
+    /// The programs of its chapter that it starts, whose code decides its numbers as well: `starts = ["load"]`.
+    #[serde(default)]
+    pub starts: Vec<String>,
     /// What its cells share, as a grid says it: `defaults = { hops = 500 }`. An experiment that says the same parameter overrides it.
     #[serde(default)]
     pub defaults: BTreeMap<String, Value>,
@@ -119,6 +122,12 @@ impl Programs {
     /// Every program that has an entry, by name.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.programs.keys().map(String::as_str)
+    }
+
+    /// A program, and those that it starts.
+    pub fn with_started(&self, name: &str) -> BTreeSet<String> {
+        let started = self.programs.get(name).into_iter().flat_map(|program| program.starts.iter());
+        [name].into_iter().map(str::to_owned).chain(started.cloned()).collect()
     }
 
     /// What a reader calls a program.

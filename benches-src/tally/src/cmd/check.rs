@@ -2,6 +2,7 @@
 
 mod bundles;
 mod described;
+mod identity;
 mod pages;
 mod plans;
 mod records;
@@ -19,7 +20,6 @@ use crate::book::published::Figure;
 use crate::cmd::check::records::Records;
 use crate::cmd::check::side_by_side::side_by_side;
 use crate::cmd::claim::Claim;
-use crate::cmd::succeed;
 use crate::print::calculator::Calculator;
 use crate::print::formats;
 use crate::print::render::{self, Form};
@@ -49,6 +49,7 @@ impl Check {
         wrong.extend(of_records);
         if let Some(programs) = &self.programs {
             wrong.extend(described::check(view, programs)?);
+            wrong.extend(identity::check(view, programs)?);
         }
         if self.bundles {
             wrong.extend(bundles::check(view)?);
@@ -66,6 +67,7 @@ fn all_but_records(view: &View) -> Result<Vec<String>> {
     for plan in &view.plans.0 {
         wrong.extend(plans::listings(view, plan)?);
         wrong.extend(plans::labels(view, plan)?);
+        wrong.extend(identity::starts(view, plan));
     }
     wrong.extend(plans::names(view));
     wrong.extend(plans::long_lines(view)?);
@@ -78,7 +80,6 @@ fn all_but_records(view: &View) -> Result<Vec<String>> {
     wrong.extend(claims(view));
     wrong.extend(published(view));
     wrong.extend(calculator(view)?);
-    wrong.extend(succeed::check(&view.project, &view.plans, &view.successions));
     Ok(wrong)
 }
 

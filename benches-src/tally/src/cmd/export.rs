@@ -12,10 +12,10 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{Contributed, add};
+use crate::record::known::Known;
 use crate::record::private::private_names;
 use crate::record::publishable::{failed, is_within, of_one_machine, refuse_private};
 use crate::record::sources::Current;
-use crate::record::successions::Succession;
 use crate::record::{Effort, FORMAT, Header, RawRecord, earlier_paths};
 use crate::say;
 
@@ -41,7 +41,7 @@ impl Export {
         let plans = Plans::load(project)?;
         // All are read and checked before the first is written.
         let names = telling_names(project);
-        let successions = Succession::load_all(project)?;
+        let known = Known::load(project)?;
         let mut ready = Vec::new();
         let mut warnings = Vec::new();
         for (plan, experiment) in plans.experiments() {
@@ -52,11 +52,7 @@ impl Export {
                 reason.is_none()
             });
             for one in of_one.iter().filter(|one| !one.is_earlier) {
-                warnings.extend(staleness(
-                    &Current::read(project, &plan.chapter, experiment, &successions)?,
-                    experiment,
-                    one,
-                ));
+                warnings.extend(staleness(&Current::read(plan, experiment, &known), experiment, one));
                 warnings.extend(deaths(one));
             }
             ready.extend(of_one);
@@ -106,7 +102,7 @@ fn prepare(project: &Project, names: &[String], plan: &Plan, experiment: &Experi
 
 /// What is said of a record that is not of the listings and plans that lie here.
 fn staleness(current: &Current, experiment: &Experiment, ready: &Ready) -> Option<String> {
-    let complaint = ready.record.header.sources.freshness(current).complaint();
+    let complaint = current.freshness(&ready.record.header).complaint();
     complaint.map(|complaint| format!("{} was {complaint}; run: {}", ready.from.display(), experiment.command()))
 }
 

@@ -15,10 +15,10 @@ use crate::print::view::View;
 use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{BUNDLE, add};
 use crate::record::digest::records_of_bundle;
+use crate::record::known::Known;
 use crate::record::machine::Facts;
 use crate::record::publishable::{failed, of_one_machine, refuse_private};
 use crate::record::sources::{Current, Freshness};
-use crate::record::successions::Succession;
 use crate::record::{Effort, FORMAT, RawRecord, packed};
 use crate::say;
 
@@ -43,11 +43,11 @@ impl Import {
     /// Adds each that may be added. Those that may not are listed with their reasons at the end, and keep no other from it.
     pub fn run(&self, project: &Project) -> Result<()> {
         let plans = Plans::load(project)?;
-        let successions = Succession::load_all(project)?;
+        let known = Known::load(project)?;
         let (mut refused, mut machines) = (Vec::new(), Vec::new());
         for file in &self.bundles {
             let added = self.fit(project, &plans, file).and_then(|Fit { slug, records }| {
-                let warnings = warnings(project, &plans, &successions, &records)?;
+                let warnings = warnings(&plans, &known, &records)?;
                 let count = records.len();
                 let written = add(&project.data(&Machine::Exported(slug.clone())), records)?;
                 Ok((slug, count, written, warnings))
@@ -121,12 +121,7 @@ fn judge(project: &Project, plans: &Plans, record: &RawRecord) -> Result<()> {
 }
 
 /// What is said of records that join, and keeps none of them out.
-fn warnings(
-    project: &Project,
-    plans: &Plans,
-    successions: &Arc<[Succession]>,
-    records: &[RawRecord],
-) -> Result<Vec<String>> {
+fn warnings(plans: &Plans, known: &Arc<Known>, records: &[RawRecord]) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     let (mut stale, mut lacking, mut doubtful) = (Vec::new(), Vec::new(), Vec::new());
     for (plan, experiment) in plans.experiments() {
@@ -137,8 +132,8 @@ fn warnings(
             lacking.extend((!is_optional && !experiment.full_cells()?.is_empty()).then_some(name));
             continue;
         };
-        let current = Current::read(project, &plan.chapter, experiment, successions)?;
-        stale.extend(matches!(record.header.sources.freshness(&current), Freshness::Stale(_)).then_some(name));
+        let current = Current::read(plan, experiment, known);
+        stale.extend(matches!(current.freshness(&record.header), Freshness::Stale(_)).then_some(name));
         doubtful.extend((!record.clone().seen().doubts().is_empty()).then_some(name));
         warnings.extend(record.losses().into_iter().map(|lost| format!("{name}: {lost}")));
     }

@@ -5,15 +5,17 @@ use std::path::{Component, Path};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::book::excerpt::Excerpt;
 use crate::book::plan::Plan;
 use crate::cmd::list::{command, experiments_of, operation, stale, with_code};
+use crate::name;
 use crate::print::escape::{code, html};
 use crate::print::render::Form;
 use crate::print::view::View;
 use crate::project::Project;
-use crate::record::sources::{Freshness, shared_files};
+use crate::record::sources::Freshness;
 
 /// The part of programs that is inside the clock
 #[derive(Args)]
@@ -218,4 +220,15 @@ fn revision(view: &View, program: &str) -> Result<Option<String>> {
 fn repository_link(view: &View, path: &str, revision: Option<&str>) -> Result<Option<String>> {
     let url = view.project.repository()?;
     Ok(url.map(|url| format!("{}/blob/{}/{path}", url.trim_end_matches('/'), revision.unwrap_or("main"))))
+}
+
+/// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
+fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
+    let is_shared =
+        |entry: &DirEntry| (entry.depth() != 1 || entry.file_name() != "bin") && name::is_ones_own(entry.file_name());
+    let src = benches.join(chapter).join("src");
+    let entries = WalkDir::new(src).sort_by_file_name().into_iter().filter_entry(is_shared).flatten();
+    let paths =
+        entries.filter_map(|entry| Some(entry.path().strip_prefix(benches).ok()?.to_string_lossy().into_owned()));
+    paths.filter(|path| path.ends_with(".rs")).collect()
 }

@@ -1,9 +1,11 @@
 //! `tally measure`: decides what is stale, builds, and measures it. What other verbs measure, they measure by this one.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs::{File, TryLockError};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -22,9 +24,9 @@ use crate::measure::session::Session;
 use crate::measure::surroundings::{self, PROGRAMS_PATH};
 use crate::print::render::Form;
 use crate::project::Project;
+use crate::record::known::Known;
 use crate::record::machine::{Facts, State};
 use crate::record::sources::{Current, Freshness, Sources};
-use crate::record::successions::Succession;
 use crate::record::{Effort, FORMAT, Header, Placed, Record, put_aside};
 use crate::say;
 
@@ -51,13 +53,15 @@ pub struct Measure {
 struct Wanted<'a> {
     plan: &'a Plan,
     experiment: &'a Experiment,
-    sources: Sources,
+    current: Current,
 }
 
 /// What all experiments of one call have in common.
 struct Build {
     /// Where the programs lie.
     programs: PathBuf,
+    /// The machine code of each.
+    code: BTreeMap<String, String>,
     revision: Option<String>,
     /// The load average before anything was built.
     load: Option<f64>,
@@ -117,17 +121,22 @@ impl Measure {
         self.say_what_is_kept(project, &plans)?;
         let machine = Facts::read();
         let (mut measured, mut failed) = (Vec::new(), Vec::new());
-        if !self.wanted(project, &plans, &machine)?.is_empty() {
+        if !self.wanted(project, &plans, &Known::load(project)?, &machine)?.is_empty() {
             let _locks = one_at_a_time(project)?;
             // Who had the lock may have measured some of it.
-            let wanted = self.wanted(project, &plans, &machine)?;
+            let known = Known::load(project)?;
+            let wanted = self.wanted(project, &plans, &known, &machine)?;
             let (revision, load) = (revision(project), State::read().load);
             let programs = match &self.programs {
                 Some(folder) => folder.clone(),
                 None if wanted.is_empty() => project.programs(),
                 None => programs::build_to_measure(project)?,
             };
-            let build = Build { programs, revision, load, machine };
+            let all = wanted.iter().flat_map(|own| own.current.programs.values()).flatten().cloned().collect();
+            let code = programs::code(project, &programs, &all, &known.today)?;
+            // What is the same machine code as before is known only now.
+            let wanted = self.wanted(project, &plans, &Known::load(project)?, &machine)?;
+            let build = Build { programs, code, revision, load, machine };
             let interrupted = Interrupted::listen()?;
             for wanted in wanted {
                 measured.push(wanted.experiment.name.as_str());
@@ -143,10 +152,15 @@ impl Measure {
         Ok(Failed(failed))
     }
 
-    /// What is to be measured, with the hashes of what it will be built from: whatever is changed while others are measured is not in them.
-    fn wanted<'a>(&self, project: &Project, plans: &'a Plans, machine: &Facts) -> Result<Vec<Wanted<'a>>> {
+    /// What is to be measured, with the hashes of what it is built from: whatever is changed while others are measured is not in them.
+    fn wanted<'a>(
+        &self,
+        project: &Project,
+        plans: &'a Plans,
+        known: &Arc<Known>,
+        machine: &Facts,
+    ) -> Result<Vec<Wanted<'a>>> {
         let mut wanted = Vec::new();
-        let successions = Succession::load_all(project)?;
         for (plan, experiment) in plans.experiments() {
             if !experiment.is_asked_for(&self.experiments)
                 || self.effort.cells(experiment)?.is_empty()
@@ -154,9 +168,9 @@ impl Measure {
             {
                 continue;
             }
-            let current = Current::read(project, &plan.chapter, experiment, &successions)?;
+            let current = Current::read(plan, experiment, known);
             if self.is_needed(project, plan, experiment, &current, machine)? {
-                wanted.push(Wanted { plan, experiment, sources: current.sources });
+                wanted.push(Wanted { plan, experiment, current });
             }
         }
         Ok(wanted)
@@ -182,7 +196,7 @@ impl Measure {
         if record.failures() > 0 || lacked_what_is_there_now(&record) {
             return Ok(true);
         }
-        let fresh = record.header.sources.freshness(current) == Freshness::Fresh;
+        let fresh = current.freshness(&record.header) == Freshness::Fresh;
         let then = &record.header.machine;
         let same_machine = then.differences(machine).is_empty() && then.compiler() == machine.compiler();
         Ok(!(fresh && same_machine && record.header.effort >= self.effort))
@@ -218,12 +232,15 @@ impl Measure {
         build: &Build,
         interrupted: &Interrupted,
     ) -> Result<Option<String>> {
-        let Wanted { plan, experiment, sources } = wanted;
+        let Wanted { plan, experiment, current } = wanted;
         let path = project.local_record(&plan.chapter, &experiment.name);
         put_aside_if_unreadable(&path)?;
         let cells = self.effort.cells(experiment)?;
-        let mut built = programs::built(&build.programs, &sources)?;
+        let all: BTreeSet<&String> = current.programs.values().flatten().collect();
+        let mut built = programs::built(&build.programs, all.iter().copied())?;
         built.extend(surroundings::loaded(&cells, &build.programs)?);
+        let code = all.into_iter().filter_map(|name| build.code.get_key_value(name));
+        let code = code.map(|(name, code)| (name.clone(), code.clone())).collect();
         let header = Header {
             format: FORMAT,
             chapter: plan.chapter.clone(),
@@ -232,8 +249,7 @@ impl Measure {
             seed: rand::rng().random_range(0..1 << 48),
             cells,
             built: Some(built),
-            sources,
-            succeeds: None,
+            sources: Sources { code: Some(code), ..current.sources },
             revision: build.revision.clone(),
             machine: build.machine.allow_listed(),
             // What this process and its programs have done since is no sign that the machine is busy with anything else.

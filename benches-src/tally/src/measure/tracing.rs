@@ -17,6 +17,15 @@ use crate::book::cell::Cell;
 use crate::book::count::Count;
 
 impl Session<'_> {
+    /// Counts outside of any round; nothing of a cell that this machine cannot run.
+    pub fn count_alone(&self, count: Count, cell: &Cell) -> Result<Option<Outcome>> {
+        fs::create_dir_all(self.project.temporary())?;
+        Ok(match Surroundings::of(cell, &self.program(cell, None), 0)? {
+            Ok(around) => Some(self.count(count, cell, around)?),
+            Err(_) => None,
+        })
+    }
+
     /// Counts what an operation does, by a shorter and a longer run. Times under a tool that counts are no results, so none is
     /// kept.
     pub(super) fn count(&self, count: Count, cell: &Cell, around: Surroundings) -> Result<Outcome> {

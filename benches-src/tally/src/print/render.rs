@@ -219,7 +219,7 @@ pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machi
         }
         Freshness::Older(what) => Some(Missing::new(
             "older",
-            format!("the listings are the same, but what stands beneath them has changed since: {}", what.join(", ")),
+            format!("what runs is the same or does the same work, but this has changed since: {}", what.join(", ")),
         )),
     }
 }

@@ -21,10 +21,10 @@ use crate::print::frame::planned_cells;
 use crate::print::render::row_anchor;
 use crate::print::takeaways::Front;
 use crate::project::{Machine, Project};
+use crate::record::known::Known;
 use crate::record::machine::Facts;
 use crate::record::sources::{Current, Freshness};
 use crate::record::store::{Found, Store};
-use crate::record::successions::Succession;
 use crate::record::{Header, Record};
 
 /// Everything that a printing verb needs. Clones share what they have read.
@@ -38,8 +38,8 @@ pub struct View {
     /// Where on its pages everything stands.
     pub places: Rc<Places>,
     pub between: Rc<Between>,
-    /// When programs were rewritten.
-    pub successions: Arc<[Succession]>,
+    /// What decides how fresh records are.
+    pub known: Arc<Known>,
     pub machine: Machine,
     /// The page that is being printed, if it is one: its path from the book's source on.
     pub page: Option<String>,
@@ -113,7 +113,7 @@ impl View {
         let front = Rc::new(Front::load(&project)?);
         let between = Rc::new(Between::load(&project)?);
         let places = Rc::new(Places::load(&project)?);
-        let successions = Succession::load_all(&project)?;
+        let known = Known::load(&project)?;
         let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
         let stores = RefCell::default();
         let read = Read { stores, records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
@@ -124,7 +124,7 @@ impl View {
             front,
             places,
             between,
-            successions,
+            known,
             machine,
             page,
             pencil: Rc::default(),
@@ -360,7 +360,7 @@ impl View {
     }
 
     fn freshness(&self, machine: &Machine, current: &Current, header: &Header) -> Freshness {
-        let freshness = header.sources.freshness(current);
+        let freshness = current.freshness(header);
         if *machine == Machine::Local && freshness == Freshness::Fresh {
             let differences = header.machine.differences(self.read.identity.get_or_init(Facts::read_identity));
             if !differences.is_empty() {
@@ -374,7 +374,7 @@ impl View {
         if let Some(known) = self.read.current.borrow().get(&experiment.name) {
             return Ok(known.clone());
         }
-        let current = Rc::new(Current::read(&self.project, &plan.chapter, experiment, &self.successions)?);
+        let current = Rc::new(Current::read(plan, experiment, &self.known));
         self.read.current.borrow_mut().insert(experiment.name.clone(), current.clone());
         Ok(current)
     }

@@ -104,9 +104,6 @@ pub struct Header {
     pub cells: Vec<Cell>,
     /// Hashes of what was measured.
     pub sources: Sources,
-    /// Hashes of what these programs have taken the place of, where both were measured side by side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub succeeds: Option<Sources>,
     /// The programs that ran, by name, and the libraries that were loaded before the C library's, by the loader's name: the first 16
     /// hexadecimal digits of a SHA-256 of each one's file. Records of formats 1 and 2 lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,23 +1,26 @@
 //! What was seen: the format of records, facts about the machine, and whether a record is of what lies here now.
 
+pub mod code;
 mod column;
 pub mod columns;
 pub mod contributed;
 pub mod digest;
 mod exact;
+pub mod known;
 mod lines;
 pub mod machine;
 pub mod packed;
 pub mod private;
 pub mod processors;
+pub mod programs;
 pub mod publishable;
 pub mod seen;
 mod sessions;
 pub mod sound;
 pub mod sources;
 pub mod store;
-pub mod successions;
 pub mod sum;
+pub mod tokens;
 mod whole;
 mod writer;
 

@@ -21,8 +21,10 @@ impl Header {
             own.remove(PLAN);
             own
         };
+        let code = |header: &Self| header.sources.code.clone().filter(|code| !code.is_empty());
+        let is_same_code = code(self).is_some() && code(self) == code(other);
         self.experiment == other.experiment
-            && (listings(self) == listings(other) || self.ran_the_files_of(other))
+            && (listings(self) == listings(other) || is_same_code || self.ran_the_files_of(other))
             && self.machine.differences(&other.machine).is_empty()
     }
 

@@ -1,52 +1,52 @@
-//! Whether what was measured is what lies here now, decided from hashes of files without compiling anything.
+//! Whether what was measured is what lies here now, decided without compiling anything.
 //!
-//! *stale*: the listing, its experiment's file or what its code names of its crate differs. *older*: what stands beneath it differs.
+//! A program is the same if its files say the same to the compiler, or if its machine code is the same: either suffices. *stale*: what runs is another
+//! one, or the plan is. *older*: what stands beneath differs, or what runs does and was shown to do the same work.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use walkdir::{DirEntry, WalkDir};
 
+use super::Header;
+use super::known::Known;
+use super::programs::source;
+use super::sum::sha256;
 use crate::book::experiment::Experiment;
+use crate::book::plan::Plan;
 use crate::book::renamed::Renamed;
-use crate::name;
 use crate::project::Project;
-use crate::record::successions::Succession;
-use crate::record::sum::sha256;
 
 /// What an experiment's plan is called among the sources of its record; it is no file of a program.
 pub const PLAN: &str = "plan";
 
-/// Hashes of everything that decides what a program does.
+/// Everything that decides what programs do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sources {
-    /// The listings, the modules of the crate that they use, and the plan's entry.
+    /// The plan's entry, and the files that programs are made of, each with a hash of what it says to the compiler. Records without [`Self::code`]
+    /// have hashes of files' bytes, and only of those that were found by their names.
     pub own: BTreeMap<String, String>,
     /// What all programs stand on: harness, dependencies, compiler, flags.
     pub beneath: BTreeMap<String, String>,
+    /// The machine code of each program, where it can be read. Records that were made before it was noted down lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<BTreeMap<String, String>>,
 }
 
+/// What a record of an experiment would hold that was made now.
 #[derive(Debug)]
 pub struct Current {
-    /// What a record of it would hold.
+    /// As far as it is known without compiling anything.
     pub sources: Sources,
-    /// Modules of the crate that the listings do not use. A record may still have their hashes, from when each had those of all.
-    unused: BTreeSet<String>,
-    /// Whose programs they are.
-    chapter: String,
-    /// The experiment's name.
-    experiment: String,
-    /// The name of every program.
-    programs: Vec<String>,
+    /// The programs that it runs, each with all whose code decides: itself, and those that it starts.
+    pub programs: BTreeMap<String, BTreeSet<String>>,
     /// What cells of older records are called now.
     pub renamed: Vec<Renamed>,
-    /// When programs were rewritten.
-    successions: Arc<[Succession]>,
+    chapter: String,
+    known: Arc<Known>,
 }
 
 /// How a record relates to the files that lie here now.
@@ -54,7 +54,7 @@ pub struct Current {
 pub enum Freshness {
     /// It was measured with exactly these.
     Fresh,
-    /// Measured on something older beneath the same listings; what differs.
+    /// What runs is the same, or does the same work; what differs.
     Older(Vec<String>),
     /// Another listing or plan than the one shown.
     Stale(Stale),
@@ -65,10 +65,8 @@ pub enum Freshness {
 pub struct Stale {
     /// The files that differ.
     pub what: Vec<String>,
-    /// Programs that were rewritten and take as long, each with what is said of its older numbers.
-    pub alike: BTreeMap<String, String>,
-    /// What differs beneath all of them.
-    pub beneath: Vec<String>,
+    /// The programs that are not stale, each with what is said of its older numbers, if anything is.
+    pub others: BTreeMap<String, Vec<String>>,
 }
 
 impl Freshness {
@@ -86,88 +84,161 @@ impl Freshness {
         Some(format!("measured before these changed: {}", what.join(", ")))
     }
 
-    /// How fresh numbers of some of the record's programs are: where all of them take as long as they do now, others do not concern them.
+    /// How fresh numbers of some of the record's programs are: others do not concern them.
     pub fn of<'a>(&self, programs: impl IntoIterator<Item = &'a str>) -> Self {
-        let Freshness::Stale(Stale { alike, beneath, .. }) = self else { return self.clone() };
-        let words = programs.into_iter().map(|program| alike.get(program)).collect::<Option<BTreeSet<_>>>();
-        let Some(words) = words else { return self.clone() };
-        Freshness::Older(words.into_iter().chain(beneath).cloned().collect())
+        let Freshness::Stale(Stale { others, .. }) = self else { return self.clone() };
+        let words = programs.into_iter().map(|program| others.get(program)).collect::<Option<Vec<_>>>();
+        words.map_or_else(|| self.clone(), |words| Self::not_stale(words.into_iter().flatten()))
+    }
+
+    fn not_stale<'a>(words: impl Iterator<Item = &'a String>) -> Self {
+        let words: BTreeSet<&String> = words.collect();
+        if words.is_empty() { Self::Fresh } else { Self::Older(words.into_iter().cloned().collect()) }
     }
 }
 
 impl Current {
-    /// Hashes what an experiment depends on. All experiments have the same successions.
-    pub fn read(
-        project: &Project,
-        chapter: &str,
-        experiment: &Experiment,
-        successions: &Arc<[Succession]>,
-    ) -> Result<Self> {
-        let benches = project.benches();
-        let listings = experiment.programs().into_iter().map(|program| Project::listing(chapter, program));
-        let (used, unused) = modules(&benches, chapter, listings)?;
-        let manifest = format!("{chapter}/Cargo.toml");
-        let text = fs::read_to_string(benches.join(&manifest)).unwrap_or_default();
-        let is_named = |package: &str| used.values().any(|code| names(code.lines()).contains(OsStr::new(package)));
-        let (concerning, others) = concerning(&text, is_named);
-        let mut own: BTreeMap<_, _> = used.into_iter().map(|(file, code)| (file, hash(code.as_bytes()))).collect();
+    /// Looks at what an experiment depends on.
+    pub fn read(plan: &Plan, experiment: &Experiment, known: &Arc<Known>) -> Self {
+        let with_started = |program: &str| (program.to_owned(), plan.programs.with_started(program));
+        let programs: BTreeMap<_, _> = experiment.programs().into_iter().map(with_started).collect();
+        let all: BTreeSet<&String> = programs.values().flatten().collect();
+        let files = all.iter().filter_map(|program| known.today.files.get(*program)).flatten();
+        let mut own: BTreeMap<_, _> = files.map(|(file, hash)| (file.clone(), hash.clone())).collect();
         own.insert(PLAN.to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
+        let beneath = known.beneath.get(&plan.chapter).cloned().unwrap_or_default();
+        let (chapter, renamed) = (plan.chapter.clone(), experiment.renamed.clone());
+        let sources = Sources { own, beneath, code: None };
+        Self { sources, programs, renamed, chapter, known: known.clone() }
+    }
 
-        let mut beneath = BTreeMap::new();
-        for folder in BENEATH_ALL.into_iter().chain(further_crates(&text)) {
-            let sources = benches.join(folder).join("src");
-            if sources.is_dir() {
-                beneath.insert(folder.to_owned(), hash_folder(&sources)?);
-                let manifest = format!("{folder}/Cargo.toml");
-                beneath.insert(manifest.clone(), hash_file(&benches.join(manifest))?);
+    /// How a record of this experiment relates to what lies here.
+    pub fn freshness(&self, header: &Header) -> Freshness {
+        let older = header.sources.code.is_none().then(|| self.known.older_records.get(header));
+        let then = match older {
+            // Its hashes are of other things than today's.
+            Some(_) => &self.known.older_records.as_of_base(&self.chapter, &header.experiment),
+            None => &header.sources,
+        };
+        let mut beneath = differences(&then.beneath, &self.sources.beneath);
+        beneath.extend(older.flatten().iter().flat_map(|older| older.older.iter().cloned()));
+        let (mut what, mut others) = (BTreeSet::new(), BTreeMap::new());
+        for (program, all) in &self.programs {
+            let said = match older {
+                Some(older) => {
+                    let said = older.and_then(|older| self.known.older_records.of(older, program));
+                    said.ok_or_else(|| BTreeSet::from([self.listing(program)]))
+                }
+                None => Ok(None),
+            };
+            match said.and_then(|said| Ok(self.same(all, then)?.into_iter().chain(said.cloned()))) {
+                Ok(words) => {
+                    drop(others.insert(program.clone(), words.chain(beneath.iter().cloned()).collect::<Vec<_>>()))
+                }
+                Err(differ) => what.extend(differ),
             }
         }
-        beneath.insert(manifest, hash(concerning.as_bytes()));
-        let build = format!("{chapter}/build.rs");
-        if benches.join(&build).is_file() {
-            beneath.insert(build.clone(), hash_file(&benches.join(build))?);
+        if then.own.get(PLAN) != self.sources.own.get(PLAN) {
+            what.insert(PLAN.to_owned());
+            others.clear();
         }
-        let workspace = workspace(project)?;
-        let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
-        let dependencies = Dependencies::of(chapter, &others, &workspace, &lock)?;
-        beneath.insert("dependencies".to_owned(), hash(dependencies.0.as_bytes()));
-        beneath.insert("profile".to_owned(), hash(profile(&workspace).as_bytes()));
-        for file in ["rust-toolchain.toml", ".cargo/config.toml"] {
-            beneath.insert(file.to_owned(), hash_file(&project.root().join(file))?);
+        if what.is_empty() {
+            return Freshness::not_stale(others.values().flatten());
         }
-        let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-        beneath.insert("RUSTFLAGS".to_owned(), hash(flags.as_bytes()));
-        let programs = experiment.programs().into_iter().map(str::to_owned).collect();
-        let (chapter, experiment, renamed) = (chapter.to_owned(), experiment.name.clone(), experiment.renamed.clone());
-        let successions = successions.clone();
-        Ok(Self { sources: Sources { own, beneath }, unused, chapter, experiment, programs, renamed, successions })
+        Freshness::Stale(Stale { what: what.into_iter().collect(), others })
+    }
+
+    /// What is said of programs that are the same or do the same work; else the files that differ.
+    fn same(&self, programs: &BTreeSet<String>, then: &Sources) -> Result<BTreeSet<String>, BTreeSet<String>> {
+        let (mut words, mut differ) = (BTreeSet::new(), BTreeSet::new());
+        for program in programs {
+            let files = self.known.today.files.get(program);
+            let changed = files.into_iter().flatten().filter(|(file, hash)| then.own.get(*file) != Some(hash));
+            let changed: BTreeSet<String> = changed.map(|(file, _)| file.clone()).collect();
+            if files.is_some() && changed.is_empty() {
+                continue;
+            }
+            let known = files.into_iter().flatten().filter_map(|(file, _)| then.own.get_key_value(file));
+            let source = source(known);
+            let code = then.code.as_ref().and_then(|all| all.get(program));
+            let keys: Vec<&str> = [&source].into_iter().chain(code).map(String::as_str).collect();
+            match self.known.does_the_work_of(program, &keys) {
+                Some(said) => words.extend(said),
+                // Of an older record no file is known: the listing stands for all.
+                None if changed.is_empty() || then.own.len() <= 1 => drop(differ.insert(self.listing(program))),
+                None => differ.extend(changed),
+            }
+        }
+        if differ.is_empty() { Ok(words) } else { Err(differ) }
+    }
+
+    fn listing(&self, program: &str) -> String {
+        Project::listing(&self.chapter, program)
     }
 }
 
-impl Sources {
-    /// How a record of these sources relates to the `current` ones.
-    pub fn freshness(&self, current: &Current) -> Freshness {
-        let mut what = differences(&self.own, &current.sources.own);
-        what.retain(|name| !current.unused.contains(name));
-        let beneath = differences(&self.beneath, &current.sources.beneath);
-        if what.is_empty() {
-            return if beneath.is_empty() { Freshness::Fresh } else { Freshness::Older(beneath) };
-        }
-        let rewritten = |program: &String| {
-            let replaced = [&self.own, &current.sources.own];
-            let path = format!("{}/{program}", current.chapter);
-            let own = current.successions.iter().find(|own| own.covers(&current.experiment, &path, &what, replaced))?;
-            Some((program.clone(), own.words()))
-        };
-        let alike = current.programs.iter().filter_map(rewritten).collect();
-        let stale = Freshness::Stale(Stale { what, alike, beneath });
-        stale.of(current.programs.iter().map(String::as_str))
+fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, String>) -> Vec<String> {
+    // What was hashed once, and is not any more, decides nothing.
+    current.iter().filter(|(name, hash)| measured.get(*name) != Some(*hash)).map(|(name, _)| name.clone()).collect()
+}
+
+/// What stands beneath a chapter's programs, by name, each with its hash.
+pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<BTreeMap<String, String>> {
+    let benches = project.benches();
+    let mut beneath = BTreeMap::from([("harness".to_owned(), harness.to_owned())]);
+    let build = format!("{chapter}/build.rs");
+    if benches.join(&build).is_file() {
+        beneath.insert(build.clone(), hash_file(&benches.join(build))?);
     }
+    let workspace = workspace(project)?;
+    let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
+    let mut dependencies = Dependencies::of(chapter, &workspace, &lock)?.0;
+    for folder in [chapter, "harness", "observation", "executor", "resources", "runtime"] {
+        let text = fs::read_to_string(benches.join(folder).join("Cargo.toml")).unwrap_or_default();
+        dependencies += &asked_by(&text).with_context(|| format!("benches-src/{folder}/Cargo.toml is no manifest"))?;
+    }
+    beneath.insert("dependencies".to_owned(), hash(dependencies.as_bytes()));
+    beneath.insert("profile".to_owned(), hash(profile(&workspace).as_bytes()));
+    for file in ["rust-toolchain.toml", ".cargo/config.toml"] {
+        beneath.insert(file.to_owned(), hash_file(&project.root().join(file))?);
+    }
+    let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    beneath.insert("RUSTFLAGS".to_owned(), hash(without_lints(&flags).as_bytes()));
+    Ok(beneath)
+}
+
+/// What a manifest asks of packages. Whether it could do without one decides nothing.
+fn asked_by(manifest: &str) -> Result<String> {
+    let manifest: toml::Table = toml::from_str(manifest)?;
+    let mut asked = String::new();
+    for (name, package) in manifest.get("dependencies").and_then(toml::Value::as_table).into_iter().flatten() {
+        let mut package = package.clone();
+        if let Some(table) = package.as_table_mut() {
+            table.remove("optional");
+        }
+        asked += &format!("{name} {package}\n");
+    }
+    Ok(asked)
+}
+
+/// Flags of the compiler, without those that say what it warns of.
+fn without_lints(flags: &str) -> String {
+    const ALONE: [&str; 8] = ["-D", "-W", "-A", "-F", "--deny", "--warn", "--allow", "--forbid"];
+    const WITH_VALUE: [&str; 2] = ["--cap-lints", "--check-cfg"];
+    let mut words = flags.split_whitespace();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        if ALONE.contains(&word) || WITH_VALUE.contains(&word) {
+            words.next();
+        } else if !["-D", "-W", "-A", "-F", "--cap-lints=", "--check-cfg="].iter().any(|lint| word.starts_with(lint)) {
+            kept.push(word);
+        }
+    }
+    kept.join(" ")
 }
 
 /// What a chapter's programs are made of besides this project's own files: every package that they need, directly or not, with its
-/// version and checksum, and the features that the workspace asks of it. What other chapters need is none of their business, nor what
-/// other programs of the chapter alone need.
+/// version and checksum, and the features that the workspace asks of it. What other chapters need does not count.
 struct Dependencies(String);
 
 #[derive(Deserialize)]
@@ -195,7 +266,7 @@ impl Package {
 }
 
 impl Dependencies {
-    fn of(chapter: &str, others: &BTreeSet<String>, workspace: &toml::Table, lock: &str) -> Result<Self> {
+    fn of(chapter: &str, workspace: &toml::Table, lock: &str) -> Result<Self> {
         let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
         let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
         let mut wanted = vec![chapter.to_owned()];
@@ -205,10 +276,7 @@ impl Dependencies {
             let asked = asked.and_then(|asked| asked.get(&package.name)).map_or(String::new(), ToString::to_string);
             let line = format!("{} {} {} {asked}\n", package.name, package.version, package.checksum);
             if found.insert((&package.name, &package.version), line).is_none() {
-                let is_others = |wanted: &str| {
-                    package.name == chapter && others.contains(wanted.split(' ').next().unwrap_or(wanted))
-                };
-                wanted.extend(package.dependencies.iter().filter(|wanted| !is_others(wanted)).cloned());
+                wanted.extend(package.dependencies.iter().cloned());
             }
         }
         Ok(Self(found.into_values().collect()))
@@ -225,130 +293,6 @@ pub fn workspace(project: &Project) -> Result<toml::Table> {
 /// How the workspace's programs are compiled.
 fn profile(workspace: &toml::Table) -> String {
     workspace.get("profile").map_or(String::new(), ToString::to_string)
-}
-
-/// The files of a chapter's crate that some listings use, themselves included, with their code, and the modules that they do not use.
-/// `lib.rs` is always used, and so is every module whose name stands in the code of what is used, every program that another contains
-/// or starts, and every folder whose files one carries with it. That is more than the compiler would say where a name means something
-/// else as well, and it would be less for an `impl` in a module that nobody names; there is none.
-fn modules(
-    benches: &Path,
-    chapter: &str,
-    listings: impl Iterator<Item = String>,
-) -> Result<(BTreeMap<String, String>, BTreeSet<String>)> {
-    let library = format!("{chapter}/src/lib.rs");
-    let mut unused: BTreeSet<String> = shared_files(benches, chapter).into_iter().collect();
-    let mut unread: Vec<String> = listings.chain(unused.take(&library)).collect();
-    let mut used = BTreeMap::new();
-    while let Some(file) = unread.pop() {
-        if used.contains_key(&file) {
-            continue;
-        }
-        let path = benches.join(&file);
-        let code = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let named = names(code.lines().filter(|line| file != library || !is_declaration(line)));
-        unread
-            .extend(unused.extract_if(.., |file| Path::new(file).file_stem().is_some_and(|name| named.contains(name))));
-        unread.extend(contained_programs(benches, &file, &code));
-        unread.extend(started_programs(benches, chapter, &code));
-        for folder in included_folders(benches, &code) {
-            used.insert(folder.to_owned(), hash_folder(&benches.join(folder))?);
-        }
-        used.insert(file, code);
-    }
-    Ok((used, unused))
-}
-
-/// The programs that a program contains as modules, by their own names or by a path.
-fn contained_programs(benches: &Path, program: &str, code: &str) -> Vec<String> {
-    let Some(folder) = Path::new(program).parent().filter(|folder| folder.ends_with("bin")) else { return Vec::new() };
-    let by_path =
-        code.lines().filter_map(|line| line.strip_prefix("#[path = \"")?.split('"').next()).map(str::to_owned);
-    let by_name = code.lines().filter(|line| is_declaration(line));
-    let by_name = by_name.filter_map(|line| Some(format!("{}.rs", line.trim_end_matches(';').rsplit(' ').next()?)));
-    let files = by_path.chain(by_name).map(|file| folder.join(file)).filter(|file| benches.join(file).is_file());
-    files.map(|file| file.to_string_lossy().into_owned()).collect()
-}
-
-/// The programs of a chapter whose names stand in code between quotation marks, as that of a program does which another starts.
-fn started_programs(benches: &Path, chapter: &str, code: &str) -> Vec<String> {
-    let files = code.split('"').map(|name| format!("{chapter}/src/bin/{name}.rs"));
-    files.filter(|file| benches.join(file).is_file()).collect()
-}
-
-/// The folders beside the chapters whose files a program carries with it, by paths that begin with `"../../NAME/"`.
-fn included_folders<'a>(benches: &Path, code: &'a str) -> impl Iterator<Item = &'a str> {
-    let folders = code.split('"').filter_map(|path| path.strip_prefix("../../")?.strip_suffix('/'));
-    folders.filter(|folder| benches.join(folder).is_dir())
-}
-
-/// Whether a line only says that there is a module.
-fn is_declaration(line: &str) -> bool {
-    line.strip_prefix("pub ").unwrap_or(line).starts_with("mod ") && line.ends_with(';')
-}
-
-/// All words of code, without comments.
-fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<OsString> {
-    let code = lines.map(|line| line.split("//").next().unwrap_or_default());
-    code.flat_map(|line| line.split(|sign: char| !sign.is_alphanumeric() && sign != '_')).map(OsString::from).collect()
-}
-
-/// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
-pub fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
-    let is_shared =
-        |entry: &DirEntry| (entry.depth() != 1 || entry.file_name() != "bin") && name::is_ones_own(entry.file_name());
-    let src = benches.join(chapter).join("src");
-    let entries = WalkDir::new(src).sort_by_file_name().into_iter().filter_entry(is_shared).flatten();
-    let paths =
-        entries.filter_map(|entry| Some(entry.path().strip_prefix(benches).ok()?.to_string_lossy().into_owned()));
-    paths.filter(|path| path.ends_with(".rs")).collect()
-}
-
-/// What every chapter stands on.
-const BENEATH_ALL: [&str; 3] = ["harness", "observation", "executor"];
-
-/// The other crates of this workspace that a chapter's manifest builds on.
-fn further_crates(manifest: &str) -> impl Iterator<Item = &str> {
-    let paths = manifest.lines().filter_map(|line| line.split_once("path = \"../")?.1.split('"').next());
-    paths.filter(|folder| !BENEATH_ALL.contains(folder))
-}
-
-/// What of a chapter's manifest concerns some code, and the packages that do not. A package that the manifest calls optional concerns the
-/// code that names it. Features only say that such packages are there: without them their programs would not compile. It stays text, so that
-/// a manifest without any of this has the hash that records know it by.
-fn concerning(manifest: &str, is_named: impl Fn(&str) -> bool) -> (String, BTreeSet<String>) {
-    let mut others = BTreeSet::new();
-    let paragraphs = manifest.split("\n\n").filter(|paragraph| !paragraph.lines().any(|line| line == "[features]"));
-    let paragraphs = paragraphs.map(|paragraph| {
-        let is_concerned = |line: &&str| {
-            let Some((package, _)) = line.split_once(" = ").filter(|_| line.contains("optional = true")) else {
-                return true;
-            };
-            is_named(&package.replace('-', "_")) || !others.insert(package.to_owned())
-        };
-        paragraph.split('\n').filter(is_concerned).collect::<Vec<_>>().join("\n")
-    });
-    let concerning = paragraphs.collect::<Vec<_>>().join("\n\n");
-    (concerning, others)
-}
-
-fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, String>) -> Vec<String> {
-    let names = measured.keys().chain(current.keys()).collect::<std::collections::BTreeSet<_>>();
-    names.into_iter().filter(|name| measured.get(*name) != current.get(*name)).cloned().collect()
-}
-
-fn hash_folder(folder: &Path) -> Result<String> {
-    let mut entries: Vec<_> =
-        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?.collect::<Result<_, _>>()?;
-    entries.retain(|entry| name::is_ones_own(&entry.file_name()));
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    let mut all = String::new();
-    for entry in entries {
-        let path = entry.path();
-        let own = if path.is_dir() { hash_folder(&path)? } else { hash_file(&path)? };
-        all += &format!("{} {own}\n", entry.file_name().to_string_lossy());
-    }
-    Ok(hash(all.as_bytes()))
 }
 
 pub fn hash_file(path: &Path) -> Result<String> {

@@ -76,7 +76,7 @@ impl Store {
                     bail!("{unreadable}");
                 }
                 let rank = |header: &Header| {
-                    let is_shown = !matches!(header.sources.freshness(current), Freshness::Stale(_));
+                    let is_shown = !matches!(current.freshness(header), Freshness::Stale(_));
                     (is_shown, header.effort, header.before.time.clone())
                 };
                 let best = own.records_of(chapter, experiment).max_by_key(|(.., header)| rank(header));

@@ -90,7 +90,7 @@ fn a_number_of_another_listing_says_so_wherever_it_stands() {
         assert!(!print(verb, "text").contains("stale") && !print(verb, "page").contains("stale"), "{verb:?}");
     }
     let listing = "benches-src/chapter/src/bin/slow.rs";
-    fake.write(listing, &(fake.read(listing) + "\n"));
+    fake.write(listing, &(fake.read(listing) + "fn other() {}\n"));
     for verb in verbs {
         assert!(print(verb, "text").contains("(stale)"), "{verb:?}");
         let page = print(verb, "page");
@@ -196,7 +196,7 @@ fn check_finds_what_does_not_agree() {
     fake.write("book/src/chapter.md", &page("tally table pair"));
     let stale = "data/machines/a-machine/sessions/2026-11-20.digest.zst, chapter/pair was measured before these changed: chapter/src/bin/slow.rs";
     let listing = "benches-src/chapter/src/bin/slow.rs";
-    fake.write(listing, &(fake.read(listing) + "\n"));
+    fake.write(listing, &(fake.read(listing) + "fn other() {}\n"));
     assert!(
         support::succeed(fake.tally(&["check"])).contains(stale),
         "said, and no error: it is not the reference machine"

@@ -141,16 +141,17 @@ fn what_pushes_a_machine_is_measured_only_when_asked_for() {
 }
 
 #[test]
-fn what_a_program_uses_of_what_its_chapter_shares_makes_its_records_stale() {
+fn what_the_compiler_made_a_program_of_makes_its_records_stale() {
     let fake = with_limits();
     let page = || fake.print(&["table", "ceilings", "--form", "page"]);
-    fake.write("benches-src/chapter/src/lib.rs", "mod climb;\nmod other;\npub use climb::Climb;\n");
-    fake.write("benches-src/chapter/src/climb.rs", "// One way.\n");
-    fake.write("benches-src/chapter/src/other.rs", "// Of no concern.\n");
+    fake.write("benches-src/chapter/src/climb.rs", "fn one_way() {}\n");
+    fake.write("benches-src/chapter/src/other.rs", "fn of_no_concern() {}\n");
+    let [root, climb] = ["", "benches-src/chapter/src/climb.rs"].map(|path| fake.path(path).display().to_string());
+    fake.write("target/release/machine-limits.d", &format!("{root}target/release/machine-limits: {climb}\n"));
     succeed(fake.measure(&[]));
-    fake.write("benches-src/chapter/src/other.rs", "// Changed.\n");
+    fake.write("benches-src/chapter/src/other.rs", "fn changed() {}\n");
     assert!(!page().contains("<strong>stale</strong>"), "{}", page());
-    fake.write("benches-src/chapter/src/climb.rs", "// Another way.\n");
+    fake.write("benches-src/chapter/src/climb.rs", "fn another_way() {}\n");
     assert!(page().contains("<strong>stale</strong>") && page().contains("chapter/src/climb.rs"), "{}", page());
     let listing = fake.print(&["list", "machine-limits", "--form", "page"]);
     assert!(listing.contains("<strong>stale</strong>") && listing.contains("chapter/src/climb.rs"), "{listing}");

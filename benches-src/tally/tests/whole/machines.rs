@@ -107,7 +107,7 @@ fn a_page_shows_every_machine_and_says_which_lack_a_number() {
         "<figure class=\"figure\" id=\"prices\" data-chart=\"prices\" data-live=\"generated/local/prices.live.js\">",
         "<p class=\"finding\">A fast step costs 1.00 µs on cheap",
         "<span class=\"key thread\">a slow step</span>",
-        "A slow &#60;step&#62; beside a fast one. No dot: this machine (not measured), stale (stale).",
+        "A slow &#60;step&#62; beside a fast one. No dot: this machine (not measured), stale (a slow step: stale).",
         "<code class=\"command\">cargo tally scatter prices</code>",
         "Machines: cheap, dear; measured ",
         "<strong>no chart</strong>",
@@ -118,7 +118,10 @@ fn a_page_shows_every_machine_and_says_which_lack_a_number() {
     let csv = fake.read("book/src/generated/local/prices.csv");
     assert!(csv.starts_with("machine,a_fast_step,a_fast_step_low,a_fast_step_high,a_slow_step,"), "{csv}");
     assert!(csv.contains("\ncheap,1000,1000,1000,3000,3000,3000,3,"), "{csv}");
-    assert!(csv.lines().any(|line| line.starts_with("stale,,,") && line.contains("stale: by programs")), "{csv}");
+    assert!(
+        csv.lines().any(|line| line.starts_with("stale,4000,4000,4000,,") && line.contains("stale: by programs")),
+        "{csv}"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tally as a whole: started as a reader starts it, in projects of the tests' own. One executable, since each takes as long to link.
 
+mod compare_builds;
 mod confirm;
 mod contributing;
 mod count;
@@ -7,6 +8,7 @@ mod described;
 mod dumbbells;
 mod formats;
 mod forms;
+mod identity;
 mod import;
 mod ledgers;
 mod limits;
@@ -22,7 +24,6 @@ mod preprocess;
 mod promised;
 mod quantities;
 mod sessions;
-mod succeed;
 #[path = "../support/mod.rs"]
 mod support;
 mod takeaways;

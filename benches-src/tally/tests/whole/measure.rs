@@ -20,16 +20,23 @@ fn measures_once_and_then_only_what_has_changed() {
     fake.write("book/src/chapter.md", "# Other prose\n");
     assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[]}\n");
 
-    fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
+    fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n\nfn slow() {}\n");
     let page = fake.print(&["table", "pair", "--form", "page"]);
     assert!(page.contains("<strong>stale</strong>") && page.contains("chapter/src/bin/slow.rs"), "{page}");
     assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n");
     assert!(!fake.print(&["table", "pair", "--form", "page"]).contains("stale"));
 
+    // What says nothing to the compiler changes nothing.
+    fake.write(
+        "benches-src/chapter/src/bin/slow.rs",
+        "//! One operation: another slow step.\n\n// Why it is slow.\nfn slow() {}\n",
+    );
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[]}\n");
+
     for (beneath, text) in [
         ("Cargo.lock", "[[package]]\nname = \"chapter\"\nversion = \"0.2.0\"\n"),
-        ("harness/src/lib.rs", "//! Another clock.\n"),
-        ("observation/Cargo.toml", "# Another feature.\n"),
+        ("harness/src/lib.rs", "pub fn clock() {}\n"),
+        ("observation/Cargo.toml", "[dependencies]\nserde = \"1\"\n"),
         ("chapter/build.rs", "fn main() {}\n"),
     ] {
         fake.write(&format!("benches-src/{beneath}"), text);

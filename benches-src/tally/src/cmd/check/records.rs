@@ -45,7 +45,7 @@ impl Records {
             let named = named
                 .filter_map(|own| Some((own.name.clone(), view.plans.asked(&own.name, None).ok()?.expression)))
                 .collect();
-            let current = Current::read(&view.project, &plan.chapter, experiment, &view.successions)?;
+            let current = Current::read(plan, experiment, &view.known);
             Ok(Planned { chapter: plan.chapter.clone(), name: experiment.name.clone(), current, named })
         };
         Ok(Self {
@@ -122,7 +122,7 @@ fn record(asked: Asked) -> RecordCheck {
             check.wrong.push(format!("{place}: quantity {name}: {error:#}"));
         }
     }
-    if let Some(complaint) = record.header.sources.freshness(&planned.current).complaint() {
+    if let Some(complaint) = planned.current.freshness(&record.header).complaint() {
         let complaint = format!("{place} was {complaint}");
         if must_be_fresh { check.wrong.push(complaint) } else { check.aged = Some(complaint) }
     }

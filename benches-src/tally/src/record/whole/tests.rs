@@ -32,7 +32,6 @@ pub fn header(cells: Vec<Cell>) -> Header {
         seed: 1,
         cells,
         sources: Sources::default(),
-        succeeds: None,
         built: None,
         revision: None,
         machine: Facts::default(),

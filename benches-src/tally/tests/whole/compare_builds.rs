@@ -1,6 +1,4 @@
-//! Programs that are rewritten: what was measured before still speaks of them where they take as long, side by side.
-
-use std::fs;
+//! Programs that are rewritten: what was measured before still speaks of them where they do the same work.
 
 use crate::support::{Fake, fail, observation, succeed};
 
@@ -25,34 +23,31 @@ fn table(fake: &Fake) -> String {
 }
 
 fn compare(before: &Fake, after: &Fake) -> std::process::Command {
-    let mut command = after.tally(&["succeed", "--programs", "programs", "--before"]);
+    let mut command = after.tally(&["compare-builds", "--programs", "programs", "--before"]);
     command.arg(before.root());
     command
 }
 
 #[test]
-fn a_record_of_a_listing_whose_successor_takes_as_long_is_shown_with_that_said() {
+fn a_record_of_a_build_that_takes_as_long_is_shown_with_that_said() {
     let (before, after) = before_and_after();
     succeed(compare(&before, &after));
     let page = table(&after);
     assert!(!page.contains("<strong>stale</strong>"), "{page}");
     assert!(page.contains("rewritten since: side by side"), "{page}");
-    let files = fs::read_dir(after.path("data/successions")).unwrap().map(|file| file.unwrap().path());
-    let day = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "toml")).unwrap();
-    let written = fs::read_to_string(&day).unwrap();
-    assert!(written.contains("alike = true") && written.contains("rounds = 12"), "{written}");
-    let disagrees = |after: &Fake| fail(after.tally(&["check"])).contains("is not what its records come to");
-    assert!(!disagrees(&after));
-    fs::write(&day, written.replace("ratio = 1.0", "ratio = 1.01")).unwrap();
-    assert!(disagrees(&after));
-    fs::write(&day, &written).unwrap();
+    let written = after.read("data/equivalences.toml");
+    assert!(written.contains("program = \"slow\"") && written.contains("of the time before, 12 rounds"), "{written}");
+    assert!(!written.contains("program = \"fast\""), "which nobody touched: {written}");
+    // What is known already is not compared again.
+    succeed(compare(&before, &after));
+    assert_eq!(after.read("data/equivalences.toml"), written);
     // Rewritten once more, it is another listing.
-    after.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
+    after.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n\nfn other() {}\n");
     assert!(table(&after).contains("<strong>stale</strong>"));
 }
 
 #[test]
-fn a_listing_whose_successor_takes_longer_stays_stale() {
+fn a_build_that_takes_longer_stays_stale() {
     let (before, after) = before_and_after();
     after.program("slow", &observation("slow", 2200));
     succeed(compare(&before, &after));
@@ -60,17 +55,17 @@ fn a_listing_whose_successor_takes_longer_stays_stale() {
 }
 
 #[test]
-fn a_program_that_fails_now_is_no_successor() {
+fn a_program_that_fails_now_does_not_do_the_same_work() {
     let (before, after) = before_and_after();
     after.program("slow", "exit 3");
     let said = fail(compare(&before, &after));
     assert!(said.contains("chapter/pair: slow[") && said.contains("failed"), "{said}");
-    assert!(!after.path("data/successions").exists());
+    assert!(!after.path("data/equivalences.toml").exists());
 }
 
 #[test]
 fn what_is_no_checkout_is_said_to_be_none() {
     let after = Fake::new();
-    let said = fail(after.tally(&["succeed", "--programs", "programs", "--before", "nowhere"]));
+    let said = fail(after.tally(&["compare-builds", "--programs", "programs", "--before", "nowhere"]));
     assert!(said.contains("nowhere is no checkout of the book"), "{said}");
 }

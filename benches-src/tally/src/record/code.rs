@@ -1,0 +1,354 @@
+//! What a program executes of this project's own code, as one hash of its machine code: equal hashes, equal work.
+//!
+//! Hashed are the functions that were compiled of the project's crates, as the linker kept them: what nothing calls is not in the program. Left out
+//! is what moves without a change to what runs: addresses, names and order of functions, paths and lines that a panic would say, the words of
+//! `--help`. What another function or a constant is, stands in the place of its address: of the project's own functions what they do, of others
+//! their names, of constants their bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind};
+use object::{
+    Architecture, File, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SectionKind,
+    SymbolKind,
+};
+
+use super::sum::sha256;
+
+/// The hash of the program in this file, given the crates whose code is the project's own, by their names in symbols; its own crate among them.
+pub fn hash_of(program: &Path, own: &[String]) -> Result<String> {
+    let bytes = fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
+    hash(&bytes, own).with_context(|| format!("the machine code of {} cannot be compared", program.display()))
+}
+
+fn hash(program: &[u8], own: &[String]) -> Result<String> {
+    let file = File::parse(program).context("it is no program")?;
+    ensure!(
+        file.architecture() == Architecture::X86_64,
+        "it is of {:?}, and only that of x86-64 is read",
+        file.architecture()
+    );
+    let image = Image::read(&file, own)?;
+    let parts: Vec<Vec<Part>> = image.own.iter().map(|function| image.parts(function)).collect();
+    // What a function calls decides what it does, and so on: each round looks one call further.
+    const CALLS: usize = 8;
+    let mut hashes = vec![String::new(); parts.len()];
+    for _ in 0..CALLS {
+        hashes = parts.iter().map(|parts| sha256(&said(parts, &hashes))).collect();
+    }
+    hashes.sort();
+    Ok(sha256(hashes.concat().as_bytes())[..16].to_owned())
+}
+
+/// What a function, or a constant, is made of.
+enum Part {
+    Bytes(Vec<u8>),
+    /// A place in one of the project's own functions, by its index.
+    Own(usize, u64),
+}
+
+fn said(parts: &[Part], hashes: &[String]) -> Vec<u8> {
+    let one = |part: &Part| match part {
+        Part::Bytes(bytes) => bytes.clone(),
+        Part::Own(index, at) => format!("<{}+{at}>", hashes[*index]).into_bytes(),
+    };
+    parts.iter().flat_map(one).collect()
+}
+
+/// A function, and where it lies.
+struct Function {
+    start: u64,
+    end: u64,
+    name: String,
+    /// Its index among the project's own, if it is one of these.
+    own: Option<usize>,
+}
+
+/// Where a place that the loader fills in will point.
+enum Pointer {
+    To(u64),
+    Named(String),
+}
+
+struct Section<'a> {
+    start: u64,
+    end: u64,
+    kind: SectionKind,
+    bytes: &'a [u8],
+}
+
+/// A program as it would lie in memory.
+struct Image<'a> {
+    sections: Vec<Section<'a>>,
+    functions: BTreeMap<u64, Function>,
+    pointers: BTreeMap<u64, Pointer>,
+    /// Every place that something points to: a constant ends where the next begins.
+    marks: BTreeSet<u64>,
+    /// Where the project's own functions lie.
+    own: Vec<(u64, u64)>,
+}
+
+impl<'a> Image<'a> {
+    fn read(file: &File<'a>, own: &[String]) -> Result<Self> {
+        let sections = file.sections().filter(|section| section.address() > 0);
+        let section = |section: object::Section<'a, '_>| -> Result<Section<'a>> {
+            let (start, kind) = (section.address(), section.kind());
+            Ok(Section { start, end: start + section.size(), kind, bytes: section.data()? })
+        };
+        let sections = sections.map(section).collect::<Result<Vec<_>>>()?;
+        let functions = functions(file, own)?;
+        let mut own: Vec<_> = functions.values().filter_map(|one| Some((one.own?, (one.start, one.end)))).collect();
+        own.sort_unstable();
+        let own = own.into_iter().map(|(_, place)| place).collect();
+        let (pointers, marks) = (pointers(file)?, BTreeSet::new());
+        let mut image = Self { sections, functions, pointers, marks, own };
+        image.marks = image.marks();
+        Ok(image)
+    }
+
+    fn section(&self, address: u64) -> Option<&Section<'a>> {
+        self.sections.iter().find(|section| (section.start..section.end).contains(&address))
+    }
+
+    /// From an address on, as far as its section, or another address, goes.
+    fn bytes(&self, start: u64, end: u64) -> &'a [u8] {
+        let Some(section) = self.section(start) else { return &[] };
+        let (from, to) = ((start - section.start) as usize, (end.min(section.end) - section.start) as usize);
+        section.bytes.get(from..to).unwrap_or_default()
+    }
+
+    fn instructions(&self, start: u64, end: u64, mut each: impl FnMut(&Instruction, &[u8], [usize; 4])) {
+        let bytes = self.bytes(start, end);
+        let mut decoder = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE);
+        let mut instruction = Instruction::default();
+        while decoder.can_decode() {
+            decoder.decode_out(&mut instruction);
+            let at = (instruction.ip() - start) as usize;
+            let offsets = decoder.get_constant_offsets(&instruction);
+            let [displacement, immediate] = [
+                [offsets.displacement_offset(), offsets.displacement_size()],
+                [offsets.immediate_offset(), offsets.immediate_size()],
+            ];
+            let places = [displacement[0], displacement[1], immediate[0], immediate[1]];
+            each(&instruction, &bytes[at..at + instruction.len()], places);
+        }
+    }
+
+    fn marks(&self) -> BTreeSet<u64> {
+        let pointed = self.pointers.values().filter_map(|pointer| match pointer {
+            Pointer::To(address) => Some(*address),
+            Pointer::Named(_) => None,
+        });
+        let mut marks: BTreeSet<u64> = pointed.collect();
+        for section in self.sections.iter().filter(|section| section.kind == SectionKind::Text) {
+            self.instructions(section.start, section.end, |instruction, _, _| {
+                if instruction.is_ip_rel_memory_operand() {
+                    marks.insert(instruction.ip_rel_memory_address());
+                }
+            });
+        }
+        marks
+    }
+
+    /// A function's instructions, with what they mean in the places of addresses.
+    fn parts(&self, (start, end): &(u64, u64)) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.instructions(*start, *end, |instruction, bytes, [displacement, of_it, immediate, of_this]| {
+            let mut bytes = bytes.to_vec();
+            let is_branch = instruction.op0_kind() == OpKind::NearBranch64;
+            let target = if instruction.is_ip_rel_memory_operand() {
+                bytes[displacement..displacement + of_it].fill(0);
+                Some(instruction.ip_rel_memory_address())
+            } else if is_branch && !(*start..*end).contains(&instruction.near_branch_target()) {
+                bytes[immediate..immediate + of_this].fill(0);
+                Some(instruction.near_branch_target())
+            } else {
+                None
+            };
+            parts.push(Part::Bytes(bytes));
+            if let Some(target) = target {
+                self.meaning(target, (*start, *end), 0, &mut parts);
+            }
+        });
+        parts
+    }
+
+    /// What lies at an address that a function, or a constant that it uses, points to.
+    fn meaning(&self, address: u64, of: (u64, u64), depth: usize, parts: &mut Vec<Part>) {
+        // A list that leads to itself must end somewhere.
+        const DEEPEST: usize = 6;
+        let mut say = |words: String| parts.push(Part::Bytes(words.into_bytes()));
+        let Some(section) = self.section(address) else { return say("<nowhere>".to_owned()) };
+        match section.kind {
+            SectionKind::Text => self.code(address, of, depth, parts),
+            SectionKind::UninitializedData | SectionKind::UninitializedTls => say("<zeros>".to_owned()),
+            _ if depth > DEEPEST => say("<deep>".to_owned()),
+            _ => self.constant(address, of, depth, parts),
+        }
+    }
+
+    fn code(&self, address: u64, of: (u64, u64), depth: usize, parts: &mut Vec<Part>) {
+        let function = self.functions.range(..=address).next_back().map(|(_, function)| function);
+        let Some(function) = function.filter(|function| address < function.end.max(function.start + 1)) else {
+            return self.stub(address, of, depth, parts);
+        };
+        parts.push(match function.own {
+            Some(index) => Part::Own(index, address - function.start),
+            None => Part::Bytes(format!("<{}+{}>", function.name, address - function.start).into_bytes()),
+        });
+    }
+
+    /// A jump through a table that the loader fills in, which has no name of its own.
+    fn stub(&self, address: u64, of: (u64, u64), depth: usize, parts: &mut Vec<Part>) {
+        const LONGEST: u64 = 16;
+        let mut through = None;
+        self.instructions(address, address + LONGEST, |instruction, _, _| {
+            if through.is_none() && instruction.is_ip_rel_memory_operand() {
+                through = Some(instruction.ip_rel_memory_address());
+            }
+        });
+        match through.filter(|through| self.section(*through).is_some_and(|own| own.kind != SectionKind::Text)) {
+            Some(through) => self.meaning(through, of, depth + 1, parts),
+            None => parts.push(Part::Bytes(b"<code without a name>".to_vec())),
+        }
+    }
+
+    fn constant(&self, start: u64, of: (u64, u64), depth: usize, parts: &mut Vec<Part>) {
+        let end = self.marks.range(start + 1..).next().copied().unwrap_or(u64::MAX);
+        let bytes = self.bytes(start, end);
+        if let Some(table) = jump_table(bytes, start, of) {
+            return parts.push(Part::Bytes(format!("<cases {table:?}>").into_bytes()));
+        }
+        let mut at = start;
+        let end = start + bytes.len() as u64;
+        let mut plain = Vec::new();
+        while at < end {
+            let Some(pointer) = self.pointers.get(&at) else {
+                plain.push(bytes[(at - start) as usize]);
+                at += 1;
+                continue;
+            };
+            parts.push(Part::Bytes(std::mem::take(&mut plain)));
+            if self.is_source_location(at) {
+                // A path with its length, then a line and a column.
+                const BYTES: u64 = 24;
+                parts.push(Part::Bytes(b"<line>".to_vec()));
+                at += BYTES;
+                continue;
+            }
+            match pointer {
+                Pointer::To(address) => self.meaning(*address, of, depth + 1, parts),
+                Pointer::Named(name) => parts.push(Part::Bytes(format!("<{name}>").into_bytes())),
+            }
+            at += 8;
+        }
+        // Room up to the next constant is zeros.
+        let used = plain.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        plain.truncate(used);
+        parts.push(Part::Bytes(plain));
+    }
+
+    /// Whether a place where in the source something may panic lies here.
+    fn is_source_location(&self, at: u64) -> bool {
+        let Some(Pointer::To(path)) = self.pointers.get(&at) else { return false };
+        let length = self.bytes(at + 8, at + 16).try_into().map_or(0, u64::from_le_bytes);
+        (1..4096).contains(&length) && self.bytes(*path, path + length).ends_with(b".rs")
+    }
+}
+
+/// Where the cases of a `match` lie in its function, if these are distances to them.
+fn jump_table(bytes: &[u8], start: u64, (first, end): (u64, u64)) -> Option<Vec<u64>> {
+    let target =
+        |entry: &[u8]| start.wrapping_add_signed(i64::from(i32::from_le_bytes(entry.try_into().unwrap_or([0; 4]))));
+    let cases = bytes.chunks_exact(4).map(target).take_while(|target| (first..end).contains(target));
+    let cases: Vec<u64> = cases.map(|target| target - first).collect();
+    (!cases.is_empty()).then_some(cases)
+}
+
+/// All functions, by their addresses. Before those of an object that was linked stands its crate's name, with one of a kind after a full stop.
+fn functions(file: &File, own: &[String]) -> Result<BTreeMap<u64, Function>> {
+    let mut functions: BTreeMap<u64, Function> = BTreeMap::new();
+    let (mut of_crate, mut seen) = (String::new(), BTreeSet::new());
+    for symbol in file.symbols() {
+        let name = symbol.name().unwrap_or_default();
+        match symbol.kind() {
+            SymbolKind::File => of_crate = name.split('.').next().unwrap_or_default().to_owned(),
+            SymbolKind::Text if symbol.address() > 0 => {
+                let name = format!("{:#}", rustc_demangle::demangle(name));
+                // What a library offers stands behind all objects, and says its crate in its name.
+                let of_crate =
+                    if symbol.is_local() { of_crate.clone() } else { crate_in(&name, own).unwrap_or_default() };
+                let is_own = is_measured(&of_crate, &name, own);
+                seen.insert(of_crate);
+                let (start, end) = (symbol.address(), symbol.address() + symbol.size());
+                // What lies at one address under several names goes by the first of them.
+                let known =
+                    functions.entry(start).or_insert_with(|| Function { start, end, name: name.clone(), own: None });
+                known.name = known.name.clone().min(name);
+                known.end = known.end.max(end);
+                known.own = known.own.or(is_own.then_some(0));
+            }
+            _ => {}
+        }
+    }
+    let program = own.first().context("a program has a name")?;
+    ensure!(seen.contains(program), "it has no symbols of {program}; was it stripped?");
+    for (index, function) in functions.values_mut().filter(|function| function.own.is_some()).enumerate() {
+        function.own = Some(index);
+    }
+    Ok(functions)
+}
+
+/// The first of these crates, or the harness, that a function's name has the path of.
+fn crate_in(name: &str, own: &[String]) -> Option<String> {
+    let words = name.split(|sign: char| !(sign.is_alphanumeric() || "_:".contains(sign)));
+    let paths = words.filter_map(|word| Some(word.split_once("::")?.0));
+    paths.into_iter().find(|path| *path == "harness" || own.iter().any(|own| own == path)).map(str::to_owned)
+}
+
+/// Whether a function is what was measured: of the project's own crates, or of the harness's timed section. How parameters are read is not.
+fn is_measured(of_crate: &str, name: &str, own: &[String]) -> bool {
+    let is_timed = of_crate == "harness" && name.contains("harness::laps::");
+    (is_timed || own.iter().any(|own| own == of_crate)) && !name.contains("clap_builder")
+}
+
+fn pointers(file: &File) -> Result<BTreeMap<u64, Pointer>> {
+    let names = file.dynamic_symbol_table();
+    let mut pointers = BTreeMap::new();
+    for (place, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        let pointer = match relocation.target() {
+            RelocationTarget::Symbol(index) => {
+                let name =
+                    names.as_ref().and_then(|names| Some(names.symbol_by_index(index).ok()?.name().ok()?.to_owned()));
+                Pointer::Named(name.context("a place points to a symbol that is not there")?)
+            }
+            RelocationTarget::Absolute => Pointer::To(relocation.addend().cast_unsigned()),
+            other => bail!("a place points to {other:?}"),
+        };
+        pointers.insert(place, pointer);
+    }
+    Ok(pointers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_compared_says_why() {
+        let own = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let refused = |bytes: &[u8], name: &str, reason: &str| {
+            let said = hash(bytes, &[name.to_owned()]).unwrap_err().to_string();
+            assert!(said.contains(reason), "{said}");
+        };
+        refused(&own, "nobody", "it has no symbols of nobody; was it stripped?");
+        refused(b"#!/bin/sh\n", "nobody", "it is no program");
+        let mut of_arm = own;
+        // The kind of processor.
+        of_arm[0x12] = 0xb7;
+        refused(&of_arm, "tally", "it is of Aarch64, and only that of x86-64 is read");
+    }
+}
