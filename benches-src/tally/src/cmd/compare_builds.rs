@@ -142,7 +142,7 @@ impl CompareBuilds {
                 interrupted: interrupted.clone(),
                 progress: &|_, _| {},
             };
-            if let Some(cells) = counted(&session, &header)? {
+            if let Some(cells) = counted(&session, &header, before)? {
                 let because = "rewritten since, with the same instructions, allocations and system calls per operation"
                     .to_owned();
                 return Ok(Some((because, cells)));
@@ -151,7 +151,7 @@ impl CompareBuilds {
                 continue;
             }
             let day = header.day().to_owned();
-            let timed = timed(plan, experiment, &session.side_by_side(header, self.rounds)?)?;
+            let timed = timed(plan, experiment, &session.side_by_side(header, self.rounds)?, before)?;
             if let Some(cells) = timed {
                 return Ok(Some((format!("rewritten since: side by side, on {day}, it took as long"), cells)));
             }
@@ -186,19 +186,20 @@ const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally
 fn cells(experiment: &Experiment, program: &str, before: &Project) -> Result<Vec<Cell>> {
     let mut cells = if experiment.is_full_only() { experiment.full_cells()? } else { experiment.quick_cells()? };
     cells.retain(|cell| cell.condition.is_none() && cell.program == program);
-    let pairs = cells.into_iter().map(|cell| (then(experiment, &cell), cell));
-    let (then, now): (Vec<Cell>, Vec<Cell>) =
-        pairs.filter(|(then, _)| before.programs().join(&then.program).is_file()).unzip();
-    Ok([now, then].concat())
+    let there = |cell: &Cell| before.programs().join(&cell.program).is_file();
+    cells.retain(|cell| there(&then(experiment, cell, before)));
+    let then = cells.iter().map(|cell| then(experiment, cell, before)).collect();
+    Ok([cells, then].concat())
 }
 
 /// A cell as it was before, under the name that it had.
-fn then(experiment: &Experiment, cell: &Cell) -> Cell {
-    renamed::then(&experiment.renamed, cell).before()
+fn then(experiment: &Experiment, cell: &Cell, before: &Project) -> Cell {
+    let has_it = before.programs().join(&cell.program).is_file();
+    if has_it { cell.before() } else { renamed::then(&experiment.renamed, cell).before() }
 }
 
 /// What was counted of each cell, if all of it is the same; nothing where it differs, or where nothing can be counted.
-fn counted(session: &Session, header: &Header) -> Result<Option<Vec<String>>> {
+fn counted(session: &Session, header: &Header, before: &Project) -> Result<Option<Vec<String>>> {
     if !session.experiment.measures.is_empty() {
         return Ok(None);
     }
@@ -209,7 +210,7 @@ fn counted(session: &Session, header: &Header) -> Result<Option<Vec<String>>> {
                 let Some(Ok(seen)) = session.count_alone(count, cell)? else { return Ok(None) };
                 Ok(Some(seen.measures.into_iter().map(|(name, own)| (name, own.values[0])).collect()))
             };
-            let (Some(now), Some(before)) = (counts(cell)?, counts(&then(session.experiment, cell))?) else {
+            let (Some(now), Some(before)) = (counts(cell)?, counts(&then(session.experiment, cell, before))?) else {
                 return Ok(None);
             };
             let names: BTreeSet<&String> = now.keys().chain(before.keys()).collect();
@@ -231,11 +232,12 @@ fn counted(session: &Session, header: &Header) -> Result<Option<Vec<String>>> {
 
 /// What was measured of each cell, if none shows that it takes longer or shorter by more than two parts in a hundred, and one at least is known to within
 /// five.
-fn timed(plan: &Plan, experiment: &Experiment, record: &Record) -> Result<Option<Vec<String>>> {
+fn timed(plan: &Plan, experiment: &Experiment, record: &Record, before: &Project) -> Result<Option<Vec<String>>> {
     let (mut said, mut is_precise) = (Vec::new(), false);
     for cell in record.header.cells.iter().filter(|cell| !cell.is_before()) {
         let measure = experiment.main_measure();
-        let expression = Expression::parse(&format!("{cell}.{measure} / {}.{measure}", then(experiment, cell)))?;
+        let expression =
+            Expression::parse(&format!("{cell}.{measure} / {}.{measure}", then(experiment, cell, before)))?;
         let name = format!("{}/{}: {cell}", plan.chapter, experiment.name);
         ensure!(record.lost_of(cell).is_none(), "{name} failed; mend the program and compare again");
         let Ok(quantity) = record.evaluate(&expression)? else { continue };

@@ -110,7 +110,8 @@ impl Frame<'_> {
             .into_iter()
             .chain(linking_note(experiment, record))
             .chain(chance_note(experiment, record));
-        let notes = full_only.chain(own).chain(session).chain(doubts);
+        let texts = view.other_text(plan, experiment, &record.header)?;
+        let notes = full_only.chain(own).chain(session).chain(identity_note(&texts)).chain(doubts);
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
         let command = format!("cargo tally table {}", experiment.name);
@@ -233,6 +234,18 @@ fn precision_note(record: &Record) -> Option<String> {
     };
     let (width, target) = (format::percent(width), format::percent(end.target));
     Some(format!("Precision of the headline ratio: ±{width}, the target of ±{target} was {reached}{how}."))
+}
+
+/// The programs whose source text is another one than that of what ran.
+fn identity_note(listings: &BTreeSet<String>) -> Option<String> {
+    let programs: Vec<&str> =
+        listings.iter().filter_map(|listing| listing.rsplit('/').next()?.strip_suffix(".rs")).collect();
+    (!programs.is_empty()).then(|| {
+        format!(
+            "The source text of {} has changed since this was measured; the machine code is the same, or does the same work.",
+            programs.join(", ")
+        )
+    })
 }
 
 /// Whether the place of code in memory is in the intervals, where an experiment asks for that.

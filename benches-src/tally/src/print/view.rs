@@ -1,7 +1,7 @@
 //! What printing looks at: the plans, one machine's records, and how both relate. Opens only the records it needs.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -357,6 +357,11 @@ impl View {
             None => format!("; to measure it on yours: {}", experiment.command()),
             Some(first) => format!("; {first} has one, which show = \"{first}\" in book.toml puts on the pages"),
         })
+    }
+
+    /// The listings whose text is another one than that of what ran for a record, though it speaks of them.
+    pub fn other_text(&self, plan: &Plan, experiment: &Experiment, header: &Header) -> Result<BTreeSet<String>> {
+        Ok(self.current(plan, experiment)?.other_text(header))
     }
 
     fn freshness(&self, machine: &Machine, current: &Current, header: &Header) -> Freshness {

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use object::{
     Architecture, File, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SectionKind,
     SymbolKind,
@@ -87,6 +87,8 @@ struct Image<'a> {
     pointers: BTreeMap<u64, Pointer>,
     /// Every place that something points to: a constant ends where the next begins.
     marks: BTreeSet<u64>,
+    /// Constants that are lists of distances, each from the list's own beginning to the case of a `match`, or to another constant.
+    lists: BTreeSet<u64>,
     /// Where the project's own functions lie.
     own: Vec<(u64, u64)>,
 }
@@ -103,9 +105,12 @@ impl<'a> Image<'a> {
         let mut own: Vec<_> = functions.values().filter_map(|one| Some((one.own?, (one.start, one.end)))).collect();
         own.sort_unstable();
         let own = own.into_iter().map(|(_, place)| place).collect();
-        let (pointers, marks) = (pointers(file)?, BTreeSet::new());
-        let mut image = Self { sections, functions, pointers, marks, own };
-        image.marks = image.marks();
+        let (marks, lists) = <(BTreeSet<u64>, BTreeSet<u64>)>::default();
+        let mut image = Self { sections, functions, pointers: pointers(file)?, marks, lists, own };
+        (image.marks, image.lists) = image.marks();
+        let of_lists = |list: &u64| image.distances(*list).collect::<Vec<_>>();
+        let further: Vec<u64> = image.lists.iter().flat_map(of_lists).collect();
+        image.marks.extend(further);
         Ok(image)
     }
 
@@ -137,20 +142,47 @@ impl<'a> Image<'a> {
         }
     }
 
-    fn marks(&self) -> BTreeSet<u64> {
+    /// What pointers and instructions point to, and which of it is a list of distances: one of them is loaded, and the list's own address added.
+    fn marks(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
         let pointed = self.pointers.values().filter_map(|pointer| match pointer {
             Pointer::To(address) => Some(*address),
             Pointer::Named(_) => None,
         });
-        let mut marks: BTreeSet<u64> = pointed.collect();
+        let (mut marks, mut lists): (BTreeSet<u64>, _) = (pointed.collect(), BTreeSet::new());
+        let mut addresses = BTreeMap::new();
+        let mut loaded = None;
         for section in self.sections.iter().filter(|section| section.kind == SectionKind::Text) {
             self.instructions(section.start, section.end, |instruction, _, _| {
+                let registers = (instruction.op0_register(), instruction.op1_register());
                 if instruction.is_ip_rel_memory_operand() {
-                    marks.insert(instruction.ip_rel_memory_address());
+                    let address = instruction.ip_rel_memory_address();
+                    marks.insert(address);
+                    if instruction.mnemonic() == Mnemonic::Lea {
+                        addresses.insert(registers.0, address);
+                    }
+                } else if instruction.mnemonic() == Mnemonic::Movsxd && instruction.memory_index_scale() == 4 {
+                    let list = addresses.get(&instruction.memory_base()).copied();
+                    loaded = list.map(|list| ((registers.0, instruction.memory_base()), list));
+                } else if let Some((summands, list)) = loaded
+                    && instruction.mnemonic() == Mnemonic::Add
+                    && (registers == summands || (registers.1, registers.0) == summands)
+                {
+                    lists.insert(list);
                 }
             });
         }
-        marks
+        (marks, lists)
+    }
+
+    /// Where the distances of a list lead.
+    fn distances(&self, list: u64) -> impl Iterator<Item = u64> {
+        let end = self.marks.range(list + 1..).next().copied().unwrap_or(u64::MAX);
+        let entries = self
+            .bytes(list, end)
+            .chunks_exact(4)
+            .map(|entry| i32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]));
+        let targets = entries.map(move |distance| list.wrapping_add_signed(i64::from(distance)));
+        targets.take_while(|target| self.section(*target).is_some())
     }
 
     /// A function's instructions, with what they mean in the places of addresses.
@@ -219,8 +251,14 @@ impl<'a> Image<'a> {
     fn constant(&self, start: u64, of: (u64, u64), depth: usize, parts: &mut Vec<Part>) {
         let end = self.marks.range(start + 1..).next().copied().unwrap_or(u64::MAX);
         let bytes = self.bytes(start, end);
-        if let Some(table) = jump_table(bytes, start, of) {
-            return parts.push(Part::Bytes(format!("<cases {table:?}>").into_bytes()));
+        if self.lists.contains(&start) {
+            for target in self.distances(start) {
+                match target.checked_sub(of.0).filter(|case| *case < of.1 - of.0) {
+                    Some(case) => parts.push(Part::Bytes(format!("<case {case}>").into_bytes())),
+                    None => self.meaning(target, of, depth + 1, parts),
+                }
+            }
+            return;
         }
         let mut at = start;
         let end = start + bytes.len() as u64;
@@ -257,15 +295,6 @@ impl<'a> Image<'a> {
         let length = self.bytes(at + 8, at + 16).try_into().map_or(0, u64::from_le_bytes);
         (1..4096).contains(&length) && self.bytes(*path, path + length).ends_with(b".rs")
     }
-}
-
-/// Where the cases of a `match` lie in its function, if these are distances to them.
-fn jump_table(bytes: &[u8], start: u64, (first, end): (u64, u64)) -> Option<Vec<u64>> {
-    let target =
-        |entry: &[u8]| start.wrapping_add_signed(i64::from(i32::from_le_bytes(entry.try_into().unwrap_or([0; 4]))));
-    let cases = bytes.chunks_exact(4).map(target).take_while(|target| (first..end).contains(target));
-    let cases: Vec<u64> = cases.map(|target| target - first).collect();
-    (!cases.is_empty()).then_some(cases)
 }
 
 /// All functions, by their addresses. Before those of an object that was linked stands its crate's name, with one of a kind after a full stop.
@@ -309,10 +338,12 @@ fn crate_in(name: &str, own: &[String]) -> Option<String> {
     paths.into_iter().find(|path| *path == "harness" || own.iter().any(|own| own == path)).map(str::to_owned)
 }
 
-/// Whether a function is what was measured: of the project's own crates, or of the harness's timed section. How parameters are read is not.
+/// Whether a function is what was measured: of the project's own crates, or of the harness's timed section. How parameters are read is not, nor is the
+/// number that a compiler gives to a type.
 fn is_measured(of_crate: &str, name: &str, own: &[String]) -> bool {
     let is_timed = of_crate == "harness" && name.contains("harness::laps::");
-    (is_timed || own.iter().any(|own| own == of_crate)) && !name.contains("clap_builder")
+    let is_left_out = name.contains("clap_builder") || name.ends_with("core::any::Any>::type_id");
+    (is_timed || own.iter().any(|own| own == of_crate)) && !is_left_out
 }
 
 fn pointers(file: &File) -> Result<BTreeMap<u64, Pointer>> {

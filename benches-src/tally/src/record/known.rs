@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use super::Header;
-use super::programs::Programs;
+use super::programs::{Compiled, Programs};
 use super::sources::{PLAN, Sources, beneath, hash};
 use super::tokens;
 use crate::book::plan_file;
@@ -65,9 +65,9 @@ pub struct OlderRecords {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Base {
-    /// The machine code of each program.
+    /// Each program.
     #[serde(default)]
-    pub code: BTreeMap<String, String>,
+    pub program: BTreeMap<String, Compiled>,
     /// The hash of each experiment's plan.
     #[serde(default)]
     pub plan: BTreeMap<String, String>,
@@ -137,7 +137,8 @@ impl OlderRecords {
     pub fn as_of_base(&self, chapter: &str, experiment: &str) -> Sources {
         let plan = self.base.plan.get(experiment).map(|plan| (PLAN.to_owned(), plan.clone()));
         let beneath = self.base.beneath.get(chapter).cloned().unwrap_or_default();
-        Sources { own: plan.into_iter().collect(), beneath, code: Some(self.base.code.clone()) }
+        let code = self.base.program.iter().map(|(name, own)| (name.clone(), own.code.clone())).collect();
+        Sources { own: plan.into_iter().collect(), beneath, code: Some(code) }
     }
 
     /// What is said of a program's numbers in a record; none where it was another program.

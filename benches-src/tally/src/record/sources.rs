@@ -172,6 +172,29 @@ impl Current {
         if differ.is_empty() { Ok(words) } else { Err(differ) }
     }
 
+    /// The listings whose text is another one than that of what ran, though the machine code is the same or does the same work.
+    pub fn other_text(&self, header: &Header) -> BTreeSet<String> {
+        let freshness = self.freshness(header);
+        let is_other = |program: &&String| {
+            let files = self.known.today.files.get(*program);
+            let then = match &header.sources.code {
+                Some(_) => {
+                    source(files.into_iter().flatten().filter_map(|(file, _)| header.sources.own.get_key_value(file)))
+                }
+                None => self
+                    .known
+                    .older_records
+                    .base
+                    .program
+                    .get(*program)
+                    .map_or_else(String::new, |own| own.source.clone()),
+            };
+            let speaks = !matches!(freshness.of([program.as_str()]), Freshness::Stale(_));
+            speaks && self.known.today.keys.get(*program).is_some_and(|today| !today.contains(&then))
+        };
+        self.programs.keys().filter(is_other).map(|program| self.listing(program)).collect()
+    }
+
     fn listing(&self, program: &str) -> String {
         Project::listing(&self.chapter, program)
     }

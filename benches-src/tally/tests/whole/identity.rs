@@ -101,6 +101,8 @@ fn a_comment_a_name_and_a_function_moved_leave_every_record_fresh() {
         assert!(!project.measured_again(), "{what}");
         let page = project.page();
         assert!(!page.contains("<strong>stale</strong>") && !page.contains("<strong>older</strong>"), "{what}: {page}");
+        let says_so = page.contains("The source text of fast has changed since this was measured");
+        assert_eq!(says_so, what != "a comment", "{what}: {page}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::known::{Equivalence, OlderRecord, OlderRecords};
-use crate::record::programs::Programs;
+use crate::record::programs::{Compiled, Programs};
 use crate::record::tests::{cell, header};
 
 const FILE: &str = "c/src/bin/a.rs";
@@ -50,6 +50,8 @@ fn the_same_sources_or_the_same_machine_code_are_fresh() {
     let record = measured("1", Some("m"), "1");
     assert_eq!(plain("1", "m", "1").freshness(&record), Freshness::Fresh);
     assert_eq!(plain("2", "m", "1").freshness(&record), Freshness::Fresh, "a comment, a name, another file");
+    assert_eq!(plain("1", "m", "1").other_text(&record), BTreeSet::new());
+    assert_eq!(plain("2", "m", "1").other_text(&record), BTreeSet::from([FILE.to_owned()]));
     assert_eq!(plain("1", "n", "1").freshness(&record), Freshness::Fresh, "by another compiler, which is beneath");
     assert_eq!(plain("2", "n", "1").freshness(&record).complaint(), stale(FILE));
     let of_another_machine = measured("1", None, "1");
@@ -92,7 +94,8 @@ fn a_build_that_does_the_same_work_is_older_over_any_number_of_steps() {
 fn an_older_record_is_what_its_revision_was_and_never_fresh_without_being_known() {
     let mut record = measured("bytes", None, "old lock");
     let mut known = OlderRecords::default();
-    known.base.code = one("a", "m");
+    known.base.program =
+        BTreeMap::from([("a".to_owned(), Compiled { source: source(&one(FILE, "1")), code: "m".to_owned() })]);
     known.base.plan = one(&record.experiment, "p");
     known.base.beneath = BTreeMap::from([("c".to_owned(), one("lock", "1"))]);
     known.base.alike = "it took as long".to_owned();
@@ -105,6 +108,7 @@ fn an_older_record_is_what_its_revision_was_and_never_fresh_without_being_known(
         current("2", "m", "1", Vec::new(), known)
     };
     assert_eq!(with("a", "", "").freshness(&record), Freshness::Fresh);
+    assert_eq!(with("a", "", "").other_text(&record), BTreeSet::from([FILE.to_owned()]), "of that revision");
     assert_eq!(with("all", "", "").freshness(&record), Freshness::Fresh);
     assert_eq!(with("a", "", "harness").freshness(&record), Freshness::Older(vec!["harness".to_owned()]));
     assert_eq!(with("", "a", "").freshness(&record), Freshness::Older(vec!["it took as long".to_owned()]));
