@@ -23,16 +23,19 @@ pub struct Reading {
 
 impl Reading {
     /// Reads of the whole file, which are one lap.
+    #[inline]
     pub fn pieces(self) -> u64 {
         FILE_BYTES / self.read_bytes
     }
 
     /// Where each piece begins.
+    #[inline]
     pub fn places(self) -> impl Iterator<Item = u64> + Send {
         (0..self.pieces()).map(move |piece| piece * self.read_bytes)
     }
 
     /// What a piece is read into.
+    #[inline]
     pub fn buffer(self) -> Vec<u8> {
         vec![0; self.read_bytes as usize]
     }

@@ -1,5 +1,7 @@
 //! What the programs of this chapter share: a ring of participants that pass a token from one to the next.
 
+pub mod cached;
+
 use std::fs::File;
 use std::future::Future;
 use std::hint::black_box;

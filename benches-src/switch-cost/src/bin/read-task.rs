@@ -6,14 +6,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use cached::Reading;
 use clap::Args;
 use harness::{Clock, Laps, Placement};
 use runtime::Flavor;
 use serde::Serialize;
-
-#[path = "../cached.rs"]
-mod cached;
+use switch_cost::cached::{self, Reading};
 
 fn read_task(Parameters { reading, runtime }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
     let runtime = runtime.start(placement)?;

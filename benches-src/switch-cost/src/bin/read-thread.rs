@@ -4,11 +4,8 @@ use std::os::unix::fs::FileExt;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use cached::Reading;
 use harness::{Clock, Placement};
-
-#[path = "../cached.rs"]
-mod cached;
+use switch_cost::cached::{self, Reading};
 
 fn read_thread(reading: Reading, placement: Placement, clock: Clock) -> Result<u64> {
     placement.pin_participant(0)?;

@@ -4,16 +4,13 @@ use std::io::SeekFrom;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use cached::Reading;
 use clap::Args;
 use harness::{Clock, Laps, Placement};
 use runtime::Flavor;
 use serde::Serialize;
+use switch_cost::cached::{self, Reading};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
-
-#[path = "../cached.rs"]
-mod cached;
 
 fn read_tokio(Parameters { reading, runtime }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
     let runtime = runtime.start(placement)?;

@@ -5,15 +5,12 @@ use std::os::fd::AsRawFd;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use cached::Reading;
 use clap::Args;
 use harness::{Clock, Placement, Unavailable};
 use io_uring::types::Fd;
 use io_uring::{IoUring, opcode};
 use serde::Serialize;
-
-#[path = "../cached.rs"]
-mod cached;
+use switch_cost::cached::{self, Reading};
 
 fn read_uring(Parameters { reading, at_once }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
     placement.pin_participant(0)?;

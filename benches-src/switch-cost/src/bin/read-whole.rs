@@ -7,15 +7,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use cached::Reading;
 use clap::Args;
 use harness::{Clock, Laps, Placement};
 use runtime::Flavor;
 use serde::Serialize;
+use switch_cost::cached::{self, Reading};
 use tokio::task::spawn_blocking;
-
-#[path = "../cached.rs"]
-mod cached;
 
 fn read_whole(Parameters { reading, runtime }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
     let runtime = runtime.start(placement)?;
