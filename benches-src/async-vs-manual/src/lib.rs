@@ -9,6 +9,7 @@ pub mod slots;
 pub mod sockets;
 pub mod tasks;
 pub mod wakers;
+pub mod watched;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

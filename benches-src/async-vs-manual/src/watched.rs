@@ -1,17 +1,17 @@
 //! An event loop over epoll itself, which is told of connections in one of the ways that epoll has.
-//!
-//! The programs take it in by its path. In the library its name would make every record of this chapter stale.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
 use anyhow::{Result, ensure};
-use async_vs_manual::sockets::Line;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::retry_on_intr;
 
+use crate::sockets::Line;
+
 /// Answers lines until all connections have been closed by their clients, and says how many it has answered.
+#[inline]
 pub fn echo(streams: Vec<TcpStream>, flags: EventFlags) -> Result<u64> {
     let epoll = epoll::create(CreateFlags::CLOEXEC)?;
     let mut events = Vec::with_capacity(1024);
@@ -45,6 +45,7 @@ pub fn echo(streams: Vec<TcpStream>, flags: EventFlags) -> Result<u64> {
 }
 
 /// Reads what has come and answers each line of it; none where the client has closed.
+#[inline]
 fn answer(stream: &mut TcpStream, line: &mut Line) -> Result<Option<u64>> {
     let room = line.room();
     ensure!(!room.is_empty(), "a line is too long");

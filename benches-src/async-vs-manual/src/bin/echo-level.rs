@@ -3,12 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use async_vs_manual::watched::echo;
 use harness::Placement;
 use rustix::event::epoll::EventFlags;
-use watched::echo;
-
-#[path = "../watched.rs"]
-mod watched;
 
 fn echo_level(streams: Vec<std::net::TcpStream>, _: Placement) -> Result<u64> {
     echo(streams, EventFlags::IN)
