@@ -2,6 +2,7 @@
 //! unavailable, with the reason, and is no failure.
 
 pub mod cgroups;
+pub mod fields;
 pub mod tool;
 
 use std::fs::File;

@@ -1,7 +1,9 @@
 //! Tools that this project did not write, as programs of their own: what they say on their output.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -20,6 +22,22 @@ pub fn output_of(package: &str, command: &[&str]) -> Result<String> {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(output.status.success(), "{tool} ended with {}: {}", output.status, errors.trim());
     Ok(String::from_utf8_lossy(&output.stdout).into_owned() + &errors)
+}
+
+/// Where the first of these programs lies that is there. A name is looked for in PATH, and a path is the place where its makers put it.
+pub fn first_of(programs: &[impl AsRef<Path>], cure: &str) -> Result<PathBuf> {
+    let folders: Vec<_> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
+    // A folder is of no concern to what is a whole path already.
+    let places = programs.iter().flat_map(|program| folders.iter().map(move |folder| folder.join(program)));
+    places.into_iter().find(|place| place.is_file()).ok_or_else(|| Unavailable::because(cure))
+}
+
+/// What a process says on its standard output, once it has ended well.
+pub fn said(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} ended with {}: {error}", output.status);
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// The number that stands before these words.
@@ -62,5 +80,19 @@ mod tests {
         );
         assert!(output_of("coreutils", &["false"]).unwrap_err().to_string().contains("exit status"));
         assert_eq!(output_of("coreutils", &["echo", "3 apples"]).unwrap(), "3 apples\n");
+    }
+    #[test]
+    fn a_program_is_found_by_its_name_or_its_place_and_else_it_is_said_what_to_do() {
+        assert!(first_of(&["no-such-program", "sh"], "").unwrap().ends_with("sh"));
+        assert_eq!(first_of(&["no-such-program", "/bin/sh"], "").unwrap(), Path::new("/bin/sh"));
+        let cure = "it is not installed; install it";
+        let refused = first_of(&["no-such-program", "/no/such/program"], cure).unwrap_err();
+        assert_eq!(refused.to_string(), format!("unavailable, because {cure}"));
+    }
+
+    #[test]
+    fn what_a_process_says_is_known_if_it_ends_well() {
+        assert_eq!(said(Command::new("echo").arg("3 apples")).unwrap(), "3 apples\n");
+        assert!(said(&mut Command::new("false")).unwrap_err().to_string().contains("ended with exit status: 1"));
     }
 }
