@@ -1,13 +1,12 @@
 //! Units of another language, in a process of their own that does what it is asked for line by line.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs, process};
 
-use anyhow::{Context, Result, ensure};
-use harness::Unavailable;
+use anyhow::{Context, Result};
 
 use crate::rival::Rival;
 
@@ -69,23 +68,6 @@ impl Drop for Foreign {
     }
 }
 
-/// The first of these commands that is there, by its name or by the place where its makers put it.
-pub fn first_of(commands: &[&'static str], cure: &str) -> Result<&'static str> {
-    let is_there = |command: &&&str| {
-        let (folders, name) = (env::var_os("PATH").unwrap_or_default(), Path::new(command));
-        env::split_paths(&folders).any(|folder| folder.join(name).is_file())
-    };
-    commands.iter().find(is_there).copied().ok_or_else(|| Unavailable::because(cure))
-}
-
-/// What a compiler says.
-pub fn said(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
-    let error = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?} ended with {}: {error}", output.status);
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 /// A folder of its own, which is gone afterwards.
 pub struct Folder(pub PathBuf);
 
@@ -110,15 +92,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_compiler_is_found_by_its_name_or_its_place_and_else_it_is_said_what_to_do() {
-        assert_eq!(first_of(&["no-such-compiler", "sh"], "").unwrap(), "sh");
-        assert_eq!(first_of(&["no-such-compiler", "/bin/sh"], "").unwrap(), "/bin/sh");
-        let cure = "it is not installed; install it";
-        let refused = first_of(&["no-such-compiler", "/no/such/compiler"], cure).unwrap_err();
-        assert_eq!(refused.to_string(), format!("unavailable, because {cure}"));
-    }
-
-    #[test]
     fn a_folder_is_gone_after_the_process_that_was_started_from_it() {
         let folder = Folder::new().unwrap();
         let path = folder.0.clone();
@@ -129,6 +102,5 @@ mod tests {
         assert!(path.exists() && path.starts_with(env::temp_dir()));
         drop(foreign);
         assert!(!path.exists());
-        assert!(said(&mut Command::new("false")).unwrap_err().to_string().contains("ended with exit status: 1"));
     }
 }

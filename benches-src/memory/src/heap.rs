@@ -1,6 +1,6 @@
 //! The heap, counted exactly: an allocator that counts and lets the system's do the work.
 //!
-//! Counting takes time, so nothing that links this crate is ever timed.
+//! Counting takes time, so only a program that is never timed has it as its allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -18,24 +18,25 @@ pub fn blocks() -> usize {
     BLOCKS.load(Relaxed)
 }
 
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-struct Counting;
+/// The allocator of programs whose heap is counted.
+pub struct Counting;
 
 // SAFETY: every request goes to the system's allocator unchanged and its answer comes back unchanged; what is done beside
 // that touches two integers and allocates nothing.
 unsafe impl GlobalAlloc for Counting {
+    #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: our caller's promises about `layout` are those that the system's allocator asks for.
         count(unsafe { System.alloc(layout) }, layout)
     }
 
+    #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
         count(unsafe { System.alloc_zeroed(layout) }, layout)
     }
 
+    #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         BYTES.fetch_sub(layout.size(), Relaxed);
         BLOCKS.fetch_sub(1, Relaxed);
@@ -43,6 +44,7 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.dealloc(block, layout) }
     }
 
+    #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         // SAFETY: our caller got `block` from us for this layout, and we got it from the system's allocator.
         let moved = unsafe { System.realloc(block, layout, new_size) };
@@ -54,6 +56,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+#[inline]
 fn count(block: *mut u8, layout: Layout) -> *mut u8 {
     if !block.is_null() {
         BYTES.fetch_add(layout.size(), Relaxed);
@@ -65,6 +68,9 @@ fn count(block: *mut u8, layout: Layout) -> *mut u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[global_allocator]
+    static HEAP: Counting = Counting;
 
     #[test]
     fn what_is_asked_for_is_counted_and_what_is_given_back_is_not() {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use harness::{Described, described};
 use observation::Measure;
+use resources::fields::Fields;
 
 use crate::cgroup::{Cgroup, room_at_home_bytes};
 use crate::{ballast, heap};
@@ -54,6 +55,8 @@ impl Ledgers {
     /// Enters a cgroup of our own, if that can be, and makes room for so many readings: keeping them must not change what
     /// they read.
     pub fn open(readings: usize) -> Result<Self> {
+        // What the command line says lies in it already.
+        ensure!(heap::blocks() > 0, "this program's heap is not counted: its allocator should be memory::Counting");
         let cgroup = Cgroup::enter();
         let column = || Vec::with_capacity(readings);
         let slabinfo = fs::read_to_string(SLABINFO).unwrap_or_default();
@@ -213,25 +216,6 @@ fn allocator_bytes() -> Option<usize> {
     None
 }
 
-/// Lines of a name, a colon, and a number of KiB.
-struct Fields {
-    path: &'static str,
-    text: String,
-}
-
-impl Fields {
-    fn of(path: &'static str) -> Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
-        Ok(Self { path, text })
-    }
-
-    fn bytes(&self, name: &str) -> Result<u64> {
-        let value = |line: &str| line.strip_prefix(name)?.strip_prefix(':')?.trim().strip_suffix(" kB")?.parse().ok();
-        let kib: Option<u64> = self.text.lines().find_map(value);
-        Ok(1024 * kib.with_context(|| format!("{} has no field {name} in kB", self.path))?)
-    }
-}
-
 /// Each of the kernel's caches, with the bytes of its objects that are in use: `name objects-in-use objects size …`. A cache
 /// has free objects as well, of which an earlier process may have left many.
 fn caches(slabinfo: &str) -> Vec<(&str, u64)> {
@@ -248,15 +232,6 @@ fn caches(slabinfo: &str) -> Vec<(&str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fields_are_read_in_bytes_and_a_missing_one_is_named() {
-        let text = "Rss:              20 kB\nPss_Dirty:         4 kB\nPss:             12 kB\nName:\tx\n".to_owned();
-        let fields = Fields { path: "/proc/test", text };
-        assert_eq!(fields.bytes("Pss").unwrap(), 12 * 1024);
-        assert_eq!(fields.bytes("Size").unwrap_err().to_string(), "/proc/test has no field Size in kB");
-        assert!(fields.bytes("Name").is_err());
-    }
 
     #[test]
     fn caches_are_their_objects_in_use() {

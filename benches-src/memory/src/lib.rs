@@ -3,10 +3,13 @@
 mod ballast;
 mod cgroup;
 mod climb;
+pub mod foreign;
 mod gate;
 mod heap;
 mod ledgers;
 mod parameters;
+pub mod rival;
+mod sleepers;
 pub mod stacks;
 
 use std::future::{Future, pending, poll_fn};
@@ -20,7 +23,9 @@ use anyhow::{Result, ensure};
 
 pub use climb::{Climb, Readings, climb, climb_beside};
 pub use gate::Gate;
+pub use heap::Counting;
 pub use parameters::{Brigade, Held, Tasks, Threads, fits, reserve_mappings, touch_bytes};
+pub use sleepers::{HOUR, Sleepers};
 
 /// The same function for the size that was asked for: `by_touch!(touch_bytes, hold)` is one of `hold::<0>`, `hold::<4096>` …
 #[macro_export]

@@ -1,23 +1,18 @@
 //! What is asked alike of units of several kinds: to be held, to be created one after the other, and to hand something over.
-//!
-//! The programs take it in by its path and nothing else of this crate, so that nobody counts their allocations while they are timed.
+//! They are timed, so nobody counts their allocations.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use cgroup::Cgroup;
 use clap::Args;
 use harness::{Described, Findings, described};
 use observation::Measure;
+use resources::fields::Fields;
 use serde::Serialize;
 
-// What a climb asks of it besides.
-#[allow(dead_code)]
-#[path = "cgroup.rs"]
-mod cgroup;
+use crate::cgroup::Cgroup;
 
 /// Units of one kind.
 pub trait Rival {
@@ -128,13 +123,11 @@ fn held(rival: &mut impl Rival, most: u64, cgroup: Option<&Cgroup>) -> Result<BT
 const CGROUP: &str = "cannot read this process's own cgroup";
 
 fn resident_bytes(process: u32) -> Result<f64> {
-    let text = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).context("cannot read smaps_rollup")?;
-    let kib = text.lines().find_map(|line| line.strip_prefix("Pss:")?.trim().strip_suffix(" kB")?.parse::<f64>().ok());
-    Ok(1024.0 * kib.context("smaps_rollup has no field Pss in kB")?)
+    Ok(Fields::of(format!("/proc/{process}/smaps_rollup"))?.bytes("Pss")? as f64)
 }
 
 /// How long something takes.
-#[allow(dead_code)]
+#[inline]
 pub fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let started = Instant::now();
     work()?;

@@ -1,12 +1,11 @@
 //! What the programs share whose units sleep.
-//!
-//! They take it in by its path. In the library its name would make every record of this chapter stale.
 
 use std::time::Duration;
 
 use clap::Args;
-use memory::Held;
 use serde::Serialize;
+
+use crate::parameters::Held;
 
 /// Longer than any climb.
 pub const HOUR: Duration = Duration::from_secs(3600);

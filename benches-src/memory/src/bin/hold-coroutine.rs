@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
-use memory::{Climb, Held, by_touch, fits, reserve_mappings, touch};
+use memory::{Climb, Counting, Held, by_touch, fits, reserve_mappings, touch};
 use serde::Serialize;
 
 fn hold_coroutine(parameters: Parameters, climb: Climb) -> Result<()> {
@@ -56,6 +56,9 @@ impl Held for Parameters {
         self.touch_bytes
     }
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_coroutine)

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use executor::Executor;
-use memory::{Climb, Tasks, all_started, by_touch, hold};
+use memory::{Climb, Counting, Tasks, all_started, by_touch, hold};
 
 fn hold_executor(tasks: Tasks, climb: Climb) -> Result<()> {
     let executor = Executor::new();
@@ -26,6 +26,9 @@ fn spawn<const TOUCH_BYTES: usize>(executor: &Executor) -> usize {
     executor.spawn(future);
     bytes
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_executor)

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::task::{Context, Waker};
 
 use anyhow::Result;
-use memory::{Climb, Tasks, by_touch, hold};
+use memory::{Climb, Counting, Tasks, by_touch, hold};
 
 fn hold_future(tasks: Tasks, climb: Climb) -> Result<()> {
     let fill = by_touch!(tasks.touch_bytes, fill);
@@ -32,6 +32,9 @@ fn fill<const TOUCH_BYTES: usize>(count: usize) -> (Box<dyn Any>, usize) {
     }
     (Box::new(futures), future_bytes)
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_future)

@@ -8,7 +8,7 @@ use std::ptr;
 
 use anyhow::Result;
 use libc::pthread_t;
-use memory::{Climb, Gate, Held, Threads};
+use memory::{Climb, Counting, Gate, Held, Threads};
 use resources::reserve_threads;
 
 static GATE: Gate = Gate::new();
@@ -55,6 +55,9 @@ fn start(stack_bytes: usize) -> io::Result<pthread_t> {
         if error == 0 { Ok(thread.assume_init()) } else { Err(io::Error::from_raw_os_error(error)) }
     }
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_pthread)

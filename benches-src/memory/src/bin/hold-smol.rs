@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use memory::{Climb, Tasks, all_started, by_touch, hold};
+use memory::{Climb, Counting, Tasks, all_started, by_touch, hold};
 use smol::Executor;
 
 fn hold_smol(tasks: Tasks, climb: Climb) -> Result<()> {
@@ -26,6 +26,9 @@ fn spawn<const TOUCH_BYTES: usize>(executor: &Executor<'static>) -> usize {
     executor.spawn(future).detach();
     bytes
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_smol)

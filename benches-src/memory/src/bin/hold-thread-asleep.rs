@@ -5,12 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use anyhow::Result;
-use memory::{Climb, Held, started, wait_until_started};
+use memory::{Climb, Counting, HOUR, Held, Sleepers, started, wait_until_started};
 use resources::reserve_threads;
-use sleepers::{HOUR, Sleepers};
-
-#[path = "../sleepers.rs"]
-mod sleepers;
 
 static MAY_LEAVE: AtomicBool = AtomicBool::new(false);
 
@@ -38,6 +34,9 @@ fn nap() {
         thread::park_timeout(HOUR);
     }
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_thread_asleep)

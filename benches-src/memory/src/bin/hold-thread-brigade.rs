@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
-use memory::{Brigade, Climb, Held, started, wait_until_started};
+use memory::{Brigade, Climb, Counting, Held, started, wait_until_started};
 use resources::{reserve_descriptors, reserve_threads};
 
 /// As in the brigade that this chapter grew from.
@@ -42,6 +42,9 @@ fn pass_on(mut from: UnixStream, mut to: UnixStream) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_thread_brigade)

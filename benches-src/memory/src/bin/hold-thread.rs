@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use memory::{Climb, Gate, Held, Threads, by_touch, touch};
+use memory::{Climb, Counting, Gate, Held, Threads, by_touch, touch};
 use resources::reserve_threads;
 
 fn hold_thread(parameters: Threads, climb: Climb) -> Result<()> {
@@ -31,6 +31,9 @@ fn hold<const TOUCH_BYTES: usize>(gate: &Gate) {
     gate.wait();
     touch(&mut own);
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_thread)

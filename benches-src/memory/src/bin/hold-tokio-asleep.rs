@@ -3,13 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use memory::{Climb, all_started, started};
-use sleepers::{HOUR, Sleepers};
+use memory::{Climb, Counting, HOUR, Sleepers, all_started, started};
 use tokio::runtime::Builder;
 use tokio::time::sleep;
-
-#[path = "../sleepers.rs"]
-mod sleepers;
 
 fn hold_tokio_asleep(_: Sleepers, climb: Climb) -> Result<()> {
     let runtime = Builder::new_current_thread().enable_time().build()?;
@@ -30,6 +26,9 @@ async fn nap() {
     started();
     sleep(HOUR).await;
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_tokio_asleep)

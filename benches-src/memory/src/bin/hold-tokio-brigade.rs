@@ -5,7 +5,7 @@ use std::mem::replace;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use memory::{Brigade, Climb, Held, started, wait_until_started};
+use memory::{Brigade, Climb, Counting, Held, started, wait_until_started};
 use resources::reserve_descriptors;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -39,6 +39,9 @@ async fn pass_on(mut from: UnixStream, mut to: UnixStream) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_tokio_brigade)

@@ -6,13 +6,9 @@ use std::process::ExitCode;
 use std::task::Poll;
 
 use anyhow::Result;
-use memory::{Climb, all_started, started};
-use sleepers::{HOUR, Sleepers};
+use memory::{Climb, Counting, HOUR, Sleepers, all_started, started};
 use tokio::runtime::Builder;
 use tokio::time::{Sleep, sleep};
-
-#[path = "../sleepers.rs"]
-mod sleepers;
 
 fn hold_tokio_joined(_: Sleepers, climb: Climb) -> Result<()> {
     let runtime = Builder::new_current_thread().enable_time().build()?;
@@ -43,6 +39,9 @@ async fn join(mut sleeps: Vec<Pin<Box<Sleep>>>) {
     })
     .await;
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb(harness::name!(), hold_tokio_joined)

@@ -5,12 +5,9 @@ use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 use anyhow::Result;
-use foreign::{Folder, Foreign, first_of, said};
-
-#[path = "../foreign.rs"]
-mod foreign;
-#[path = "../rival.rs"]
-mod rival;
+use memory::foreign::{Folder, Foreign};
+use memory::rival;
+use resources::tool::{first_of, said};
 
 /// What is asked of goroutines.
 const UNITS: &str = r#"package main
@@ -79,7 +76,7 @@ func main() {
 /// Compiles both, and starts what comes of them.
 fn goroutines() -> Result<Foreign> {
     let go = first_of(&["go", "/usr/local/go/bin/go"], "go is not installed; on Debian: apt-get install golang-go")?;
-    let version = said(Command::new(go).arg("version"))?;
+    let version = said(Command::new(&go).arg("version"))?;
     let folder = Folder::new()?;
     fs::write(folder.0.join("units.go"), UNITS)?;
     fs::write(folder.0.join("main.go"), MAIN)?;

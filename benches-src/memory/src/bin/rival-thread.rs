@@ -7,11 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
+use memory::rival::{self, Rival, timed};
 use resources::reserve_threads;
-use rival::{Rival, timed};
-
-#[path = "../rival.rs"]
-mod rival;
 
 struct Threads;
 

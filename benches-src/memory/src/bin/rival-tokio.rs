@@ -7,14 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use rival::{Rival, timed};
+use memory::rival::{self, Rival, timed};
 use tokio::runtime::{Builder, Runtime};
 use tokio::spawn;
 use tokio::sync::mpsc::channel;
 use tokio::task::yield_now;
-
-#[path = "../rival.rs"]
-mod rival;
 
 struct Tasks(Runtime);
 

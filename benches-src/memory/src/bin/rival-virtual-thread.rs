@@ -6,15 +6,10 @@ use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 use anyhow::Result;
-use foreign::{Folder, Foreign, said};
 use harness::Unavailable;
-
-// A compiler is looked for otherwise: there may be several, and not each is new enough.
-#[allow(dead_code)]
-#[path = "../foreign.rs"]
-mod foreign;
-#[path = "../rival.rs"]
-mod rival;
+use memory::foreign::{Folder, Foreign};
+use memory::rival;
+use resources::tool::said;
 
 /// What is asked of virtual threads.
 const UNITS: &str = r#"import java.util.concurrent.*;

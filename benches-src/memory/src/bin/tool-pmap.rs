@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use harness::{Described, Unavailable, described};
-use memory::{Climb, Gate, Held, Readings, Threads};
+use memory::{Climb, Counting, Gate, Held, Readings, Threads};
 use resources::reserve_threads;
 
 fn tool_pmap(parameters: Threads, climb: Climb) -> Result<()> {
@@ -49,6 +49,9 @@ fn pmap() -> Result<Readings> {
     };
     Ok(vec![("pmap_virtual_bytes", 1024.0 * size), ("pmap_resident_bytes", 1024.0 * resident)])
 }
+
+#[global_allocator]
+static HEAP: Counting = Counting;
 
 fn main() -> ExitCode {
     memory::climb_beside(harness::name!(), MEASURES, pmap, tool_pmap)
