@@ -7,17 +7,16 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use does_it_matter::generator::cpu_ns;
 use harness::monotonic_ns;
 use hdrhistogram::Histogram;
-use question::{QUESTION, answer};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::retry_on_intr;
 use rustix::time::Timespec;
 
-pub mod question;
+use crate::generator::cpu_ns;
+use crate::question::{QUESTION, answer};
 
 /// The service: one thread for all who ask. It ends with the first of them, who has started it.
 ///

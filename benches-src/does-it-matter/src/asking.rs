@@ -1,36 +1,29 @@
 //! What servers share whose requests ask another service before they are answered: what is asked, the service as a process of its own, and
 //! the check that nothing was forgotten.
-//!
-//! The programs that need it take it in by its path. In the library its name would make every record of this chapter stale.
 
-// Each of them takes what it needs.
-#![allow(dead_code)]
-
-mod question;
-
-use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use does_it_matter::http::Stock;
-use does_it_matter::phases::{self, Phases, SEEN_BY_CLIENTS, SEEN_INSIDE, Watch};
-use does_it_matter::remote::Remote;
-use does_it_matter::serving::Answered;
-use does_it_matter::{count, nanoseconds};
-use harness::{Described, Findings, Placement, Report, Unavailable, described};
+use harness::{Findings, Placement, Report, Unavailable};
 use observation::Observation;
 use serde::Serialize;
 
-pub use question::{ANSWER, QUESTION};
-use question::{answer, question};
+use crate::http::Stock;
+use crate::measures::{SEEN_BY_CLIENTS, SEEN_INSIDE, SEEN_OF_ASKING};
+use crate::own_process;
+use crate::parameters::{Listening, Loaded};
+use crate::phases::{self, Watch};
+use crate::question::{ANSWER, QUESTION, answer, question};
+use crate::remote::{self, Remote};
+use crate::serving::Answered;
+use crate::{count, nanoseconds, put, told};
 
 /// What is answered where the service does not.
 pub const BAD_GATEWAY: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
@@ -47,16 +40,19 @@ pub struct Upstream {
 
 impl Upstream {
     /// The next question.
+    #[inline]
     pub fn question(&self) -> [u8; QUESTION] {
         question(self.asked.fetch_add(1, Ordering::Relaxed))
     }
 
     /// An error where this is no answer to that question.
+    #[inline]
     pub fn check(question: &[u8; QUESTION], answered: &[u8; ANSWER]) -> io::Result<()> {
         if *answered == answer(question) { Ok(()) } else { Err(io::Error::other("an answer to another question")) }
     }
 
     /// Asks all that a request has to ask, and waits for each answer, on a connection that is kept.
+    #[inline]
     pub fn ask(&self, kept: &mut Option<TcpStream>) -> io::Result<()> {
         let mut answer = [0; ANSWER];
         for _ in 0..self.calls {
@@ -72,6 +68,7 @@ impl Upstream {
         Ok(())
     }
 
+    #[inline]
     fn connect(&self) -> io::Result<TcpStream> {
         let service = TcpStream::connect(self.address)?;
         service.set_nodelay(true)?;
@@ -98,10 +95,7 @@ pub type Serve<O> = fn(TcpListener, O, Placement, Work) -> Result<()>;
 pub struct Parameters<O: Args> {
     #[command(flatten)]
     #[serde(flatten)]
-    phases: Phases,
-    #[command(flatten)]
-    #[serde(flatten)]
-    own: O,
+    loaded: Loaded<O>,
     /// How often a request asks the service, one question after the other
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=100))]
     calls: u32,
@@ -112,22 +106,10 @@ pub struct Parameters<O: Args> {
     #[arg(long)]
     #[serde(skip)]
     upstream: Option<SocketAddr>,
-    /// The port to listen on; 0 for any
-    #[arg(long, default_value_t = 0)]
-    port: u16,
-    /// Serve whoever connects for so many seconds, and measure nothing; 0 to measure
-    #[arg(long, default_value_t = 0)]
-    serve_seconds: u64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    listening: Listening,
 }
-
-/// What is known of the service, and of who waits for it.
-const SEEN_OF_ASKING: [Described; 5] = [
-    described("answered", "1", "requests answered where whoever connects was served for --serve-seconds"),
-    described("threads", "1", "threads of the server at 80 % of the rate"),
-    described("asked", "1", "questions that the service answered"),
-    described("upstream_cpu_share", "1", "the CPU time that the service took in its busiest tenth of a second"),
-    described("upstream_late_p99_ns", "ns", "how late the service answered, 99th percentile"),
-];
 
 /// The whole of a server's `main`.
 pub fn main<O: Args + Serialize + Send + 'static>(name: &str, serve: Serve<O>) -> ExitCode {
@@ -141,7 +123,7 @@ fn program<O: Args + Send + 'static>(
     placement: Placement,
     report: Report,
 ) -> Result<()> {
-    let Parameters { phases, own, calls, microseconds, upstream, port, serve_seconds } = parameters;
+    let Parameters { loaded: Loaded { phases, own }, calls, microseconds, upstream, listening } = parameters;
     if placement == Placement::OneCpu {
         return Err(Unavailable::because("the load generator and the service need a CPU beside the server's"));
     }
@@ -151,30 +133,24 @@ fn program<O: Args + Send + 'static>(
     resources::reserve_connections(connections)?;
     resources::reserve_descriptors(connections)?;
     let service = upstream.is_none().then(|| Service::start(placement, microseconds)).transpose()?;
-    let address = upstream.or(service.as_ref().map(|own| own.address)).context("one of the two is there")?;
+    let address = upstream.or(service.as_ref().map(|own| own.process.address)).context("one of the two is there")?;
     let upstream = Upstream { address, calls, asked: Arc::default() };
-    let listener = TcpListener::bind(("127.0.0.1", port))
-        .with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))?;
+    let listener = listening.bind()?;
     let (address, watched) = (listener.local_addr()?, Watched::default());
     let work = Work { stock: Stock::default(), answered: watched.answered.clone(), upstream: upstream.clone() };
     let server = thread::spawn(move || serve(listener, own, placement, work));
-    if serve_seconds > 0 {
-        thread::sleep(Duration::from_secs(serve_seconds));
-        let answered = watched.requests();
-        let answered = [("answered".to_owned(), count(answered as f64))];
-        return report.give(BTreeMap::from(answered));
-    }
-    let loaded = generator(placement).and_then(|mut load| phases::run(&mut load, &watched, &phases, address, None));
-    let mut found = loaded.map_err(|error| explain(server, error))?;
-    phases::doubt_a_busy_generator(&mut found)?;
-    let asked = upstream.asked.load(Ordering::Relaxed);
-    let wanted = watched.requests() * u64::from(calls);
-    ensure!(asked == wanted, "the requests asked {asked} questions and should have asked {wanted}");
-    found.measures.insert("threads".to_owned(), count(watched.threads.load(Ordering::Relaxed) as f64));
-    if let Some(service) = service {
-        service.end(asked, &mut found)?;
-    }
-    report.give(found)
+    report.give(listening.measure(server, &watched.answered, || {
+        let mut found = phases::run(&mut generator(placement)?, &watched, &phases, address, None)?;
+        phases::doubt_a_busy_generator(&mut found)?;
+        let asked = upstream.asked.load(Ordering::Relaxed);
+        let wanted = watched.answered.all() * u64::from(calls);
+        ensure!(asked == wanted, "the requests asked {asked} questions and should have asked {wanted}");
+        put(&mut found, "threads", count(watched.threads.load(Ordering::Relaxed) as f64));
+        if let Some(service) = service {
+            service.end(asked, &mut found)?;
+        }
+        Ok(found)
+    })?)
 }
 
 /// The load generator, which never sleeps while requests are due: where it shares its CPU with the service, it gives way.
@@ -187,19 +163,9 @@ fn generator(placement: Placement) -> Result<Remote> {
     thread::spawn(start).join().expect("it does not panic")
 }
 
-/// Where the server itself has ended, that is the reason.
-fn explain(server: JoinHandle<Result<()>>, error: anyhow::Error) -> anyhow::Error {
-    match server.is_finished().then(|| server.join()) {
-        Some(Ok(Err(own))) => own.context("the server ended"),
-        Some(_) => error.context("the server ended"),
-        None => error,
-    }
-}
-
 /// The program `upstream`, which lies beside this one, as a process of its own.
 struct Service {
-    child: Child,
-    address: SocketAddr,
+    process: own_process::Service,
     /// The first connection, with which it ends.
     first: TcpStream,
 }
@@ -207,30 +173,27 @@ struct Service {
 impl Service {
     /// Starts it beside the load generator. Its standard input is the socket on which it listens.
     fn start(placement: Placement, microseconds: u64) -> Result<Self> {
-        let program = std::env::current_exe()?.with_file_name("upstream");
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
         let flags = ["--json", "--given", "true", "--microseconds", &microseconds.to_string()];
-        // A process inherits the place of the thread that starts it.
-        placement.pin_participant(1)?;
-        let spawned = Command::new(&program).args(flags).stdin(OwnedFd::from(listener)).stdout(Stdio::piped()).spawn();
-        placement.pin_participant(0)?;
-        let child = spawned.with_context(|| {
-            format!("the service {} cannot be started (cargo build --release --bins)", program.display())
+        let child = remote::beside("the service", "upstream", placement, |upstream| {
+            upstream.args(flags).stdin(OwnedFd::from(listener)).stdout(Stdio::piped()).spawn()
         })?;
-        Ok(Self { child, address, first: TcpStream::connect(address)? })
+        // From here on it ends with whoever started it.
+        let process = own_process::Service { child, address };
+        Ok(Self { process, first: TcpStream::connect(address)? })
     }
 
     /// Has it end, and takes down what it saw.
     fn end(mut self, asked: u64, found: &mut Findings) -> Result<()> {
         self.first.shutdown(Shutdown::Both)?;
         let mut printed = String::new();
-        self.child.stdout.take().context("it is piped")?.read_to_string(&mut printed)?;
+        self.process.child.stdout.take().context("it is piped")?.read_to_string(&mut printed)?;
         let seen: Observation = serde_json::from_str(&printed).context("the service ended before it had reported")?;
-        let of = |name: &str| Some(*seen.measures.get(name)?.values.first()?);
-        let answered = of("answered").context("the service does not say what it answered")?;
+        let of = |name| told(&seen, name, "the service");
+        let answered = of("answered")?;
         ensure!(answered == asked as f64, "the service answered {answered} questions of {asked}");
-        let share = of("cpu_share").context("the service does not say how busy it was")?;
+        let share = of("cpu_share")?;
         let beside = found.measures.get("load_cpu_share").map_or(0.0, |measure| measure.values[0]);
         if share + beside > CPU_OF_BOTH_AT_MOST {
             let percent = (share + beside) * 100.0;
@@ -238,10 +201,12 @@ impl Service {
                 "generator and service were short of their CPU: together they took {percent:.0} % of it"
             ));
         }
-        found.measures.insert("asked".to_owned(), count(answered));
-        found.measures.insert("upstream_cpu_share".to_owned(), count(share));
-        let late = of("late_p99_ns").map(|late| ("upstream_late_p99_ns".to_owned(), nanoseconds(late)));
-        found.measures.extend(late);
+        put(found, "asked", count(answered));
+        put(found, "upstream_cpu_share", count(share));
+        // It is not late where nobody asked it.
+        if let Ok(late) = of("late_p99_ns") {
+            put(found, "upstream_late_p99_ns", nanoseconds(late));
+        }
         Ok(())
     }
 }
@@ -249,25 +214,11 @@ impl Service {
 /// On a machine of two CPUs the load generator and the service share one.
 const CPU_OF_BOTH_AT_MOST: f64 = 0.9;
 
-impl Drop for Service {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// What is read of the server in this process.
 #[derive(Default)]
 struct Watched {
     answered: Answered,
     threads: AtomicU64,
-}
-
-impl Watched {
-    fn requests(&self) -> u64 {
-        self.answered.used().map_or(0, |(answered, _)| answered)
-    }
 }
 
 impl Watch for Watched {

@@ -1,28 +1,25 @@
 //! What servers share whose clients connect anew for each request: what a thread does with a connection, the clients as a process of their own, and
 //! what is read of the server meanwhile.
-//!
-//! The programs that need it take it in by its path. In the library its name would make every record of this chapter stale.
-
-// Each of them takes what it needs.
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, ExitCode, Stdio};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::process::{ExitCode, Stdio};
+use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use does_it_matter::http::Stock;
-use does_it_matter::phases::Watch;
-use does_it_matter::serving::Answered;
-use does_it_matter::{count, nanoseconds};
-use harness::{Described, Findings, Placement, Report, Unavailable, described};
+use harness::{Findings, Placement, Unavailable};
 use observation::Observation;
 use serde::Serialize;
 use socket2::{Domain, Socket, Type};
+
+use crate::http::Stock;
+use crate::measures::OF_BRIEF;
+use crate::parameters::{Calling, Listening};
+use crate::phases::Watch;
+use crate::serving::Answered;
+use crate::{count, nanoseconds, remote, told};
 
 /// What a server needs for its requests, whoever answers them.
 #[derive(Clone, Default)]
@@ -35,14 +32,13 @@ pub struct Work {
 
 impl Work {
     /// Serves a connection to its end, and has the thread wait for whatever comes on it.
+    #[inline]
     pub fn converse(&self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let mut exchange = self.stock.lend(b"");
         loop {
             while let Some(answer) = exchange.answer() {
-                if answer.served {
-                    self.answered.one();
-                }
+                self.answered.count(&answer);
                 stream.write_all(answer.bytes)?;
                 if answer.last {
                     return Ok(());
@@ -69,72 +65,50 @@ pub struct Parameters<O: Args> {
     #[command(flatten)]
     #[serde(flatten)]
     own: O,
-    /// Clients, each of which connects, asks once, and connects anew
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    clients: u32,
-    /// Bytes of JSON in a request
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    json_bytes: u32,
+    #[command(flatten)]
+    #[serde(flatten)]
+    calling: Calling,
     /// How long the clients ask, in milliseconds, after a quarter of that which does not count
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     milliseconds: u64,
-    /// The port to listen on; 0 for any
-    #[arg(long, default_value_t = 0)]
-    port: u16,
-    /// Serve whoever connects for so many seconds, and measure nothing; 0 to measure
-    #[arg(long, default_value_t = 0)]
-    serve_seconds: u64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    listening: Listening,
 }
-
-const MEASURES: [Described; 6] = [
-    described("rate", "1", "requests answered in a second, each on a connection of its own"),
-    described("cpu_ns", "ns", "the CPU time that one connection with its request took the server"),
-    described("p50_ns", "ns", "the median time from the beginning of a connection until its answer was there"),
-    described("p99_ns", "ns", "the 99th percentile of that time"),
-    described("clients_cpu_share", "1", "the CPU time that the clients took, as a part of the time"),
-    described("answered", "1", "requests that were answered, by the server and by its clients' count"),
-];
 
 /// The whole of a server's `main`.
 pub fn main<O: Args + Serialize + Send + 'static>(name: &str, serve: Serve<O>) -> ExitCode {
-    harness::once(name, &MEASURES, |parameters, placement, report| program(serve, parameters, placement, report))
+    harness::once(name, &OF_BRIEF, |parameters: Parameters<O>, placement, report| {
+        if placement == Placement::OneCpu {
+            return Err(Unavailable::because(
+                "the clients need a CPU of their own, so that the server does not wait for them",
+            ));
+        }
+        placement.pin_participant(0)?;
+        report.give(measured(parameters, placement, serve)?)
+    })
 }
 
-fn program<O: Args + Send + 'static>(
-    serve: Serve<O>,
-    parameters: Parameters<O>,
-    placement: Placement,
-    report: Report,
-) -> Result<()> {
-    let Parameters { own, clients, json_bytes, milliseconds, port, serve_seconds } = parameters;
-    if placement == Placement::OneCpu {
-        return Err(Unavailable::because(
-            "the clients need a CPU of their own, so that the server does not wait for them",
-        ));
-    }
-    placement.pin_participant(0)?;
+fn measured<O: Args + Send + 'static>(asked: Parameters<O>, placement: Placement, serve: Serve<O>) -> Result<Findings> {
+    let Parameters { own, calling: Calling { clients, request }, milliseconds, listening } = asked;
     resources::reserve_connections(clients as usize)?;
-    let listener =
-        listen(port).with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))?;
+    let listener = listening.bind_by(listen)?;
     let (address, work) = (listener.local_addr()?, Work::default());
     let server = thread::spawn({
         let work = work.clone();
         move || serve(listener, own, work)
     });
-    if serve_seconds > 0 {
-        thread::sleep(Duration::from_secs(serve_seconds));
-        return report.give(BTreeMap::from([("answered".to_owned(), count(work.used().0 as f64))]));
-    }
     let ask = |milliseconds: u64| {
-        let flags = [("clients", clients.into()), ("json-bytes", json_bytes.into()), ("milliseconds", milliseconds)];
+        let json_bytes = request.json_bytes.into();
+        let flags = [("clients", clients.into()), ("json-bytes", json_bytes), ("milliseconds", milliseconds)];
         ask(placement, address, &flags)
     };
-    let measured = ask(milliseconds.div_ceil(4)).and_then(|_| {
+    listening.measure(server, &work.answered, || {
+        ask(milliseconds.div_ceil(4))?;
         let before = work.used();
-        Ok((before, ask(milliseconds)?, work.used()))
-    });
-    let (before, seen, after) = measured.map_err(|error| explain(server, error))?;
-    report.give(findings(before, &seen, after)?)
+        let seen = ask(milliseconds)?;
+        findings(before, &seen, work.used())
+    })
 }
 
 /// Listens with room for all who may be about to connect. The standard library leaves room for 128, and the kernel has others try again after a second.
@@ -148,16 +122,9 @@ fn listen(port: u16) -> io::Result<TcpListener> {
 
 /// Has the program `callers`, which lies beside this one, connect again and again at the place of participant 1.
 fn ask(placement: Placement, address: SocketAddr, flags: &[(&str, u64)]) -> Result<Observation> {
-    let program = std::env::current_exe()?.with_file_name("callers");
-    let mut callers = Command::new(&program);
-    callers.args(["--json", "--address", &address.to_string()]).stderr(Stdio::inherit());
-    callers.args(flags.iter().flat_map(|(name, number)| [format!("--{name}"), number.to_string()]));
-    // A process inherits the place of the thread that starts it.
-    placement.pin_participant(1)?;
-    let ended = callers.output();
-    placement.pin_participant(0)?;
-    let ended = ended.with_context(|| {
-        format!("the clients {} cannot be started (cargo build --release --bins)", program.display())
+    let ended = remote::beside("the clients", "callers", placement, |callers| {
+        callers.args(["--json", "--address", &address.to_string()]).stderr(Stdio::inherit());
+        callers.args(flags.iter().flat_map(|(name, number)| [format!("--{name}"), number.to_string()])).output()
     })?;
     ensure!(ended.status.success(), "the clients ended with {}", ended.status);
     serde_json::from_slice(&ended.stdout).context("the clients ended before they had reported")
@@ -167,8 +134,7 @@ fn ask(placement: Placement, address: SocketAddr, flags: &[(&str, u64)]) -> Resu
 const BUSY_AT_MOST: f64 = 0.9;
 
 fn findings(before: (u64, u64), seen: &Observation, after: (u64, u64)) -> Result<Findings> {
-    let of = |name: &str| Some(*seen.measures.get(name)?.values.first()?);
-    let of = |name: &str| of(name).with_context(|| format!("the clients do not say their {name}"));
+    let of = |name| told(seen, name, "the clients' program");
     let (by_server, by_clients) = (after.0 - before.0, of("answered")?);
     ensure!(by_server as f64 == by_clients, "the server counts {by_server} answers, and its clients {by_clients}");
     let share = of("cpu_share")?;
@@ -186,13 +152,4 @@ fn findings(before: (u64, u64), seen: &Observation, after: (u64, u64)) -> Result
         ("answered".to_owned(), count(by_clients)),
     ]);
     Ok(found)
-}
-
-/// Where the server itself has ended, that is the reason.
-fn explain(server: JoinHandle<Result<()>>, error: anyhow::Error) -> anyhow::Error {
-    match server.is_finished().then(|| server.join()) {
-        Some(Ok(Err(own))) => own.context("the server ended"),
-        Some(_) => error.context("the server ended"),
-        None => error,
-    }
 }

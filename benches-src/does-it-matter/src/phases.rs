@@ -6,13 +6,13 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use harness::{Described, Findings, described};
-use observation::Measure;
+use harness::Findings;
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
 
 use crate::generator::{Command, Load, Quantiles, Report, Target};
-use crate::{bytes, count, nanoseconds};
+use crate::parameters::Request;
+use crate::{bytes, count, nanoseconds, put};
 
 /// What a reader can vary of the load.
 #[derive(Args, Serialize, Clone)]
@@ -23,9 +23,10 @@ pub struct Phases {
     /// Further connections, open and silent after their first request
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub idle: u32,
-    /// Bytes of JSON in a request
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    pub json_bytes: u32,
+    /// What is sent.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub request: Request,
     /// How long each phase lasts, in milliseconds; one of few requests up to four times as long, for a 99th percentile
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub milliseconds: u64,
@@ -40,57 +41,23 @@ pub struct Phases {
 /// What can be read of a server in this process. Nothing of one elsewhere.
 pub trait Watch: Sync {
     /// Requests it has answered, and CPU time it has taken, in nanoseconds.
-    fn used(&self) -> Option<(u64, u64)>;
+    fn used(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Switches of its threads so far.
-    fn switches(&self) -> Result<Option<u64>>;
+    fn switches(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Memory of its process, page tables included.
-    fn memory_bytes(&self) -> Result<Option<u64>>;
+    fn memory_bytes(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
 }
 
-/// What the clients of any server can tell.
-pub const SEEN_BY_CLIENTS: [Described; 14] = [
-    described("connections", "1", "connections that were open, idle ones among them"),
-    described("rate", "1", "requests answered in a second at saturation"),
-    described("saturation_ns", "ns", "the time of one request at saturation: a second divided by the rate"),
-    described("load_cpu_share", "1", "the CPU time that the load generator took at saturation, as a part of the time"),
-    described(
-        "load_late_p99_ns",
-        "ns",
-        "how late the load generator sent a request at 80 % of the rate, 99th percentile",
-    ),
-    described("half_p50_ns", "ns", "the median latency at half of the rate, from when a request was due"),
-    described("half_p99_ns", "ns", "the 99th percentile of latency at half of the rate, from when a request was due"),
-    described(
-        "half_p999_ns",
-        "ns",
-        "the 99.9th percentile of latency at half of the rate, from when a request was due",
-    ),
-    described("most_p50_ns", "ns", "the median latency at 80 % of the rate, from when a request was due"),
-    described("most_p99_ns", "ns", "the 99th percentile of latency at 80 % of the rate, from when a request was due"),
-    described(
-        "most_p999_ns",
-        "ns",
-        "the 99.9th percentile of latency at 80 % of the rate, from when a request was due",
-    ),
-    described("common_p50_ns", "ns", "the median latency at --common-rate, from when a request was due"),
-    described("common_p99_ns", "ns", "the 99th percentile of latency at --common-rate, from when a request was due"),
-    described("common_p999_ns", "ns", "the 99.9th percentile of latency at --common-rate, from when a request was due"),
-];
-
-/// What is known beside that of a server in this process.
-pub const SEEN_INSIDE: [Described; 4] = [
-    described(
-        "user_memory_bytes",
-        "B",
-        "the growth of the server's process by all connections, page tables included, for each of them",
-    ),
-    described("cpu_ns", "ns", "the CPU time that one request took the server at saturation"),
-    described("common_cpu_ns", "ns", "the CPU time that one request took the server at --common-rate"),
-    described("switches", "1", "switches of the server's threads for each request at 80 % of the rate"),
-];
-
 /// A 99th percentile stands only where a phase had so many requests.
-const FOR_A_99TH: u64 = 1_000;
+pub(crate) const FOR_A_99TH: u64 = 1_000;
 
 impl Phases {
     /// Milliseconds for a phase of requests at this rate: more than asked for where they would be too few for a 99th percentile, by what
@@ -115,7 +82,7 @@ pub fn run(
     let mut found = Findings::default();
     let (connections, idle) = fit(phases, &mut found.doubts);
     let memory_before = server.memory_bytes()?;
-    let target = Target { address, connections, idle, json_bytes: phases.json_bytes as usize, root };
+    let target = Target { address, connections, idle, json_bytes: phases.request.json_bytes as usize, root };
     load.execute(&Command::Connect(target))?;
     put(&mut found, "connections", count((connections + idle) as f64));
     if let (Some(before), Some(after)) = (memory_before, server.memory_bytes()?) {
@@ -179,10 +146,6 @@ pub fn doubt_a_busy_generator(found: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-fn put(found: &mut Findings, name: &str, measure: Measure) {
-    found.measures.insert(name.to_owned(), measure);
-}
-
 /// As many connections as descriptors allow for, in the server or in the generator. Idle ones are given up first.
 fn fit(phases: &Phases, doubts: &mut Vec<String>) -> (usize, usize) {
     const OF_A_PROCESS_ITSELF: u64 = 32;
@@ -206,17 +169,22 @@ fn latencies(found: &mut Findings, phase: &str, report: &Report) {
     let Quantiles { p50, p99, p999 } = report.latency;
     for (name, value, needed) in [("p50", p50, 20), ("p99", p99, FOR_A_99TH), ("p999", p999, 10_000)] {
         let name = format!("{phase}_{name}_ns");
-        if report.unsent > 0 {
-            let due = report.answered + report.unsent;
-            let reason =
-                format!("{} of {due} requests had to wait for so long that they were not even sent", report.unsent);
-            found.unavailable.insert(name, reason);
-        } else if report.answered < needed {
-            let reason = format!("the phase had {} requests and it needs {needed}", report.answered);
-            found.unavailable.insert(name, reason);
-        } else {
-            put(found, &name, nanoseconds(value as f64));
-        }
+        put_latency(found, report, &name, value, needed);
+    }
+}
+
+/// One of them, or why there is none: it takes so many requests.
+pub(crate) fn put_latency(found: &mut Findings, report: &Report, name: &str, value: u64, needed: u64) {
+    if report.unsent > 0 {
+        let due = report.answered + report.unsent;
+        let reason =
+            format!("{} of {due} requests had to wait for so long that they were not even sent", report.unsent);
+        found.unavailable.insert(name.to_owned(), reason);
+    } else if report.answered < needed {
+        let reason = format!("the phase had {} requests and it needs {needed}", report.answered);
+        found.unavailable.insert(name.to_owned(), reason);
+    } else {
+        put(found, name, nanoseconds(value as f64));
     }
 }
 
@@ -230,7 +198,8 @@ mod tests {
 
     #[test]
     fn a_phase_of_few_requests_lasts_longer_within_bounds() {
-        let phases = Phases { connections: 1, idle: 0, json_bytes: 500, milliseconds: 150, common_rate: 0, seed: 1 };
+        let request = Request { json_bytes: 500 };
+        let phases = Phases { connections: 1, idle: 0, request, milliseconds: 150, common_rate: 0, seed: 1 };
         for (rate, milliseconds) in [(1e5, 150), (8_000.0, 150), (4_000.0, 300), (2_001.0, 600), (1.0, 600), (0.0, 600)]
         {
             assert_eq!(phases.long_enough(rate), milliseconds, "at {rate} a second");

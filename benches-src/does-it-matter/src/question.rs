@@ -7,6 +7,7 @@ pub const QUESTION: usize = 64;
 pub const ANSWER: usize = 512;
 
 /// A question begins with its number, and so does its answer.
+#[inline]
 pub fn question(number: u64) -> [u8; QUESTION] {
     let mut question = [b'?'; QUESTION];
     question[..8].copy_from_slice(&number.to_le_bytes());
@@ -14,6 +15,7 @@ pub fn question(number: u64) -> [u8; QUESTION] {
 }
 
 /// The answer to a question.
+#[inline]
 pub fn answer(question: &[u8; QUESTION]) -> [u8; ANSWER] {
     let mut answer = [b'!'; ANSWER];
     answer[..8].copy_from_slice(&question[..8]);

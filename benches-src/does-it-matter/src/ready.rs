@@ -24,6 +24,7 @@ impl Ready {
     }
 
     /// One more, in the place of one that has gone if there is such a place.
+    #[inline]
     pub fn add(&self, stream: TcpStream) -> Result<()> {
         let (mut all, stream) = (self.all(), Arc::new(stream));
         let number = all.iter().position(Option::is_none).unwrap_or(all.len());
@@ -35,6 +36,7 @@ impl Ready {
     }
 
     /// Waits for one on which something has come, and lends it out. It waits again if more may come on it, and is closed otherwise.
+    #[inline]
     pub fn next(&self, converse: impl FnOnce(&TcpStream) -> bool) -> Result<()> {
         let mut events = Vec::with_capacity(1);
         retry_on_intr(|| epoll::wait(&self.epoll, spare_capacity(&mut events), None))?;
@@ -50,6 +52,7 @@ impl Ready {
         Ok(())
     }
 
+    #[inline]
     fn all(&self) -> MutexGuard<'_, Vec<Option<Arc<TcpStream>>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
 //! The load generator as a process of its own, told what to do by lines of JSON and answering with as many.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, ExitCode, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -21,13 +21,8 @@ pub struct Remote {
 impl Remote {
     /// Starts `load`, which lies beside this program, at the place of participant 1.
     pub fn start(placement: Placement) -> Result<Self> {
-        let program = std::env::current_exe()?.with_file_name("load");
-        // A process inherits the place of the thread that starts it.
-        placement.pin_participant(1)?;
-        let spawned = Process::new(&program).arg(DIRECTED).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        placement.pin_participant(0)?;
-        let mut child = spawned.with_context(|| {
-            format!("the load generator {} cannot be started (cargo build --release --bins)", program.display())
+        let mut child = beside("the load generator", "load", placement, |load| {
+            load.arg(DIRECTED).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
         })?;
         let (commands, reports) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
         Ok(Self { child, commands, reports: BufReader::new(reports) })
@@ -53,6 +48,20 @@ impl Load for Remote {
     }
 }
 
+/// Starts a program that lies beside this one at the place of participant 1: a process inherits the place of the thread that starts it.
+pub(crate) fn beside<S>(
+    what: &str,
+    name: &str,
+    placement: Placement,
+    start: impl FnOnce(&mut Process) -> io::Result<S>,
+) -> Result<S> {
+    let program = std::env::current_exe()?.with_file_name(name);
+    placement.pin_participant(1)?;
+    let started = start(&mut Process::new(&program));
+    placement.pin_participant(0)?;
+    started.with_context(|| format!("{what} {} cannot be started (cargo build --release --bins)", program.display()))
+}
+
 impl Drop for Remote {
     fn drop(&mut self) {
         // It may have ended by itself.
@@ -76,7 +85,7 @@ pub fn directed() -> Option<ExitCode> {
 /// Commands until there are no more, or until one fails.
 fn obey() -> Result<()> {
     let mut generator = Generator::new()?;
-    for line in std::io::stdin().lines() {
+    for line in io::stdin().lines() {
         let report = generator.execute(&serde_json::from_str(&line?)?);
         let line: Result<&Report, String> = report.as_ref().map_err(|error| format!("{error:#}"));
         println!("{}", serde_json::to_string(&line)?);

@@ -8,6 +8,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use harness::Unavailable;
+use resources::tool::first_of;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
@@ -57,6 +58,14 @@ const FILES: [(&str, &str); 18] = files![
 /// The compiler with which all programs of this book are built.
 const TOOLCHAIN: (&str, &str) = ("rust-toolchain.toml", include_str!("../../../rust-toolchain.toml"));
 
+/// Builds the service as documentation shows it. It lies beside the program that asks for it, so that only the first run has to build.
+pub fn documented(way: Way) -> Result<PathBuf> {
+    let folder = env::current_exe()?.with_file_name("services");
+    unpack(&folder).with_context(|| format!("cannot write the services' sources to {}", folder.display()))?;
+    cargo(&folder, &["build", "--release", "--package", &way.package()])?;
+    program(&folder, &way.package())
+}
+
 /// Puts the workspace into a folder. A file that lies there already as it should stays untouched, so that cargo knows what it has built.
 pub fn unpack(folder: &Path) -> Result<()> {
     for (path, text) in FILES.into_iter().chain([TOOLCHAIN]) {
@@ -96,12 +105,9 @@ pub fn cargo(folder: &Path, arguments: &[&str]) -> Result<String> {
 
 /// By its name or where rustup puts it for whoever runs this.
 fn path_of_cargo() -> Result<PathBuf> {
-    let folders = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect::<Vec<_>>();
-    let rustups = env::home_dir().map(|home| home.join(".cargo/bin"));
-    let found = folders.into_iter().chain(rustups).map(|folder| folder.join("cargo")).find(|path| path.is_file());
-    found.ok_or_else(|| {
-        Unavailable::because("cargo is neither in PATH nor in ~/.cargo/bin; install it by rustup (https://rustup.rs)")
-    })
+    let rustups = env::home_dir().map(|home| home.join(".cargo/bin/cargo"));
+    let places: Vec<_> = [PathBuf::from("cargo")].into_iter().chain(rustups).collect();
+    first_of(&places, "cargo is neither in PATH nor in ~/.cargo/bin; install it by rustup (https://rustup.rs)")
 }
 
 /// Where a release of this package lies when it has been built in this folder.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,13 +13,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use harness::{Described, Findings, Placement, Report, Unavailable, described};
+use harness::{Described, Findings, Placement, Report, Unavailable};
+use resources::fields::{self, Fields};
 use rustls::ServerConfig;
 use serde::Serialize;
 
 use crate::count;
 use crate::generator::cpu_ns;
-use crate::phases::{self, Phases, SEEN_BY_CLIENTS, SEEN_INSIDE, Watch};
+use crate::http::Answer;
+use crate::measures::{SEEN_BY_CLIENTS, SEEN_INSIDE, SEEN_OF_SERVING};
+use crate::parameters::{Listening, Loaded};
+use crate::phases::{self, Watch};
 use crate::remote::Remote;
 use crate::tls::Identity;
 
@@ -67,7 +72,15 @@ impl Answered {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn all(&self) -> u64 {
+    /// The same of an answer that may be a refusal, which is not counted.
+    #[inline]
+    pub fn count(&self, answer: &Answer<'_>) {
+        if answer.served {
+            self.one();
+        }
+    }
+
+    pub(crate) fn all(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -77,19 +90,13 @@ impl Answered {
 pub struct Parameters<O: Args> {
     #[command(flatten)]
     #[serde(flatten)]
-    phases: Phases,
-    #[command(flatten)]
-    #[serde(flatten)]
-    own: O,
+    loaded: Loaded<O>,
     /// Whether connections are encrypted, by TLS 1.3
     #[arg(long, default_value_t = false, action = clap::ArgAction::Set)]
     tls: bool,
-    /// The port to listen on; 0 for any
-    #[arg(long, default_value_t = 0)]
-    port: u16,
-    /// Serve whoever connects for so many seconds, and measure nothing; 0 to measure
-    #[arg(long, default_value_t = 0)]
-    serve_seconds: u64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    listening: Listening,
     /// A file to write the certificate to (DER) that clients of --tls have to trust
     #[arg(long)]
     #[serde(skip)]
@@ -98,9 +105,7 @@ pub struct Parameters<O: Args> {
 
 /// What a server's program may report.
 fn measures() -> Vec<Described> {
-    let answered =
-        described("answered", "1", "requests answered where whoever connects was served for --serve-seconds");
-    [&SEEN_BY_CLIENTS[..], &SEEN_INSIDE, &[answered]].concat()
+    [&SEEN_BY_CLIENTS[..], &SEEN_INSIDE, &SEEN_OF_SERVING].concat()
 }
 
 fn refuse_one_cpu(placement: Placement) -> Result<()> {
@@ -119,7 +124,7 @@ fn program<O: Args + Send + 'static>(
     report: Report,
     doubt: impl FnOnce(&mut Findings) -> Result<()>,
 ) -> Result<()> {
-    let Parameters { phases, own, tls, port, serve_seconds, root } = parameters;
+    let Parameters { loaded: Loaded { phases, own }, tls, listening, root } = parameters;
     ensure!(tls || root.is_none(), "--root writes a certificate, which needs --tls true");
     placement.pin_participant(0)?;
     let identity = tls.then(Identity::new).transpose()?;
@@ -127,23 +132,46 @@ fn program<O: Args + Send + 'static>(
         // Before it listens: whoever can connect can read it.
         fs::write(file, identity.root()).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    let listener = TcpListener::bind(("127.0.0.1", port))
-        .with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))?;
+    let listener = listening.bind()?;
     let (address, answered) = (listener.local_addr()?, Answered::default());
     let tls = identity.as_ref().map(Identity::server_config).transpose()?;
-    let shared = Shared { placement, answered: answered.clone(), json_bytes: phases.json_bytes as usize, tls };
+    let json_bytes = phases.request.json_bytes as usize;
+    let shared = Shared { placement, answered: answered.clone(), json_bytes, tls };
     let server = thread::spawn(move || serve(listener, own, shared));
-    if serve_seconds > 0 {
-        thread::sleep(Duration::from_secs(serve_seconds));
-        return report.give(BTreeMap::from([("answered".to_owned(), count(answered.all() as f64))]));
+    report.give(listening.measure(server, &answered, || {
+        resources::reserve_connections((phases.connections + phases.idle) as usize)?;
+        let root = identity.as_ref().map(|identity| identity.root().to_vec());
+        let mut found = phases::run(&mut Remote::start(placement)?, &answered, &phases, address, root)?;
+        doubt(&mut found)?;
+        Ok(found)
+    })?)
+}
+
+impl Listening {
+    /// Listens there.
+    pub(crate) fn bind(self) -> Result<TcpListener> {
+        self.bind_by(|port| TcpListener::bind(("127.0.0.1", port)))
     }
-    resources::reserve_connections((phases.connections + phases.idle) as usize)?;
-    let root = identity.as_ref().map(|identity| identity.root().to_vec());
-    let loaded =
-        Remote::start(placement).and_then(|mut load| phases::run(&mut load, &answered, &phases, address, root));
-    let mut found = loaded.map_err(|error| explain(server, error))?;
-    doubt(&mut found)?;
-    report.give(found)
+
+    /// Listens there in some way. The error names the port.
+    pub(crate) fn bind_by(self, listen: impl FnOnce(u16) -> io::Result<TcpListener>) -> Result<TcpListener> {
+        let port = self.port;
+        listen(port).with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))
+    }
+
+    /// Measures a server that runs on a thread of this process, or else lets it serve for as long as it should, which is all that it does then.
+    pub(crate) fn measure(
+        self,
+        server: JoinHandle<Result<()>>,
+        answered: &Answered,
+        measured: impl FnOnce() -> Result<Findings>,
+    ) -> Result<Findings> {
+        if self.serve_seconds == 0 {
+            return measured().map_err(|error| explain(server, error));
+        }
+        thread::sleep(Duration::from_secs(self.serve_seconds));
+        Ok(BTreeMap::from([("answered".to_owned(), count(answered.all() as f64))]).into())
+    }
 }
 
 /// Where the server itself has ended, that is the reason.
@@ -176,21 +204,13 @@ impl Watch for Answered {
         let mut all = 0;
         for thread in fs::read_dir("/proc/self/task")? {
             // A thread may end while the list is read.
-            let Ok(status) = fs::read_to_string(thread?.path().join("status")) else { continue };
-            all += field(&status, "voluntary_ctxt_switches")? + field(&status, "nonvoluntary_ctxt_switches")?;
+            let Ok(status) = Fields::of(format!("{}/status", thread?.path().display())) else { continue };
+            all += status.number("voluntary_ctxt_switches")? + status.number("nonvoluntary_ctxt_switches")?;
         }
         Ok(Some(all))
     }
 
     fn memory_bytes(&self) -> Result<Option<u64>> {
-        let resident = field(&fs::read_to_string("/proc/self/smaps_rollup")?, "Pss")?;
-        let page_tables = field(&fs::read_to_string("/proc/self/status")?, "VmPTE")?;
-        Ok(Some((resident + page_tables) * 1024))
+        fields::memory_bytes("self").map(Some)
     }
-}
-
-/// The number of a line such as `Pss:   12 kB`.
-fn field(text: &str, name: &str) -> Result<u64> {
-    let of = |line: &str| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next()?.parse().ok();
-    text.lines().find_map(of).with_context(|| format!("the kernel reports no {name}"))
 }

@@ -1,34 +1,30 @@
 //! What servers share that have more than one CPU: which CPUs are theirs and which are left for the load, and what they are put through.
-//!
-//! The programs that need it take it in by its path. In the library its name would make every record of this chapter stale.
 
-// Each of them takes what it needs.
-#![allow(dead_code)]
-
-use std::collections::BTreeMap;
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::thread;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
-use does_it_matter::generator::{Command, Load, Report as Seen, Target};
-use does_it_matter::phases::{self, Watch};
-use does_it_matter::remote::Remote;
-use does_it_matter::serving::Answered;
-use does_it_matter::{count, nanoseconds};
-use harness::{Described, Findings, Placement, Report, Unavailable, described};
+use harness::{Findings, Placement, Report, Unavailable};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::Serialize;
+
+use crate::generator::{Command, Load, Report as Seen, Target};
+use crate::measures::OF_SPREADING;
+use crate::parameters::{Listening, Request};
+use crate::phases::{self, FOR_A_99TH, Watch, put_latency};
+use crate::remote::Remote;
+use crate::serving::Answered;
+use crate::{count, nanoseconds, put};
 
 /// A server under test: serves whoever connects on these CPUs, until the process ends.
 pub type Serve = fn(TcpListener, Cpus, Answered) -> Result<()>;
 
 /// The whole of a server's `main`.
 pub fn main(name: &str, serve: Serve) -> ExitCode {
-    harness::once(name, &MEASURES, |parameters, _, report| program(serve, parameters, report))
+    harness::once(name, &OF_SPREADING, |parameters, _, report| program(serve, parameters, report))
 }
 
 /// Some of the CPUs that this process may use.
@@ -147,9 +143,9 @@ pub struct Parameters {
     /// Connections of each load generator
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: u32,
-    /// Bytes of JSON in a request
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    json_bytes: u32,
+    #[command(flatten)]
+    #[serde(flatten)]
+    request: Request,
     /// How long each phase lasts, in milliseconds; one of few requests up to four times as long, for a 99th percentile
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     milliseconds: u64,
@@ -159,33 +155,10 @@ pub struct Parameters {
     /// Where the random times begin at which requests are due
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The port to listen on; 0 for any
-    #[arg(long, default_value_t = 0)]
-    port: u16,
-    /// Serve whoever connects for so many seconds, and measure nothing; 0 to measure
-    #[arg(long, default_value_t = 0)]
-    serve_seconds: u64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    listening: Listening,
 }
-
-const MEASURES: [Described; 13] = [
-    described("common_cpu_ns", "ns", "the CPU time that one request took the server at --common-rate"),
-    described("common_switches", "1", "switches of the server's threads for each request at --common-rate"),
-    described("common_p50_ns", "ns", "the median latency at --common-rate, from when a request was due"),
-    described("common_p99_ns", "ns", "the 99th percentile of latency at --common-rate, from when a request was due"),
-    described(
-        "common_late_p99_ns",
-        "ns",
-        "how late the load generator sent a request at --common-rate, 99th percentile",
-    ),
-    described("common_load_cpu_share", "1", "the CPU time of the load generator at --common-rate, a part of the time"),
-    described("rate", "1", "requests answered in a second at saturation"),
-    described("saturation_ns", "ns", "the time of one request at saturation: a second divided by the rate"),
-    described("cpu_ns", "ns", "the CPU time that one request took the server at saturation"),
-    described("load_cpu_share", "1", "the CPU time of the busiest load generator at saturation, as a part of the time"),
-    described("generators", "1", "load generators with a CPU of their own; 0 if one shares the server's CPUs"),
-    described("threads", "1", "threads of the server at --common-rate"),
-    described("answered", "1", "requests answered where whoever connects was served for --serve-seconds"),
-];
 
 /// Those that take load generators with CPUs of their own.
 const AT_SATURATION: [&str; 4] = ["rate", "saturation_ns", "cpu_ns", "load_cpu_share"];
@@ -196,26 +169,12 @@ fn program(serve: Serve, parameters: Parameters, report: Report) -> Result<()> {
     resources::reserve_connections(connections)?;
     resources::reserve_descriptors(connections)?;
     division.server.enter()?;
-    let listener = TcpListener::bind(("127.0.0.1", parameters.port))
-        .with_context(|| format!("cannot listen on port {} (another can be given by --port)", parameters.port))?;
+    let listener = parameters.listening.bind()?;
     let (address, answered) = (listener.local_addr()?, Answered::default());
     let (cpus, own) = (division.server.clone(), answered.clone());
     let server = thread::spawn(move || serve(listener, cpus, own));
-    if parameters.serve_seconds > 0 {
-        thread::sleep(Duration::from_secs(parameters.serve_seconds));
-        return report.give(BTreeMap::from([("answered".to_owned(), count(used(&answered).0 as f64))]));
-    }
-    let found = load(&division, &parameters, address, &answered).map_err(|error| explain(server, error))?;
-    report.give(found)
-}
-
-/// Where the server itself has ended, that is the reason.
-fn explain(server: JoinHandle<Result<()>>, error: anyhow::Error) -> anyhow::Error {
-    match server.is_finished().then(|| server.join()) {
-        Some(Ok(Err(own))) => own.context("the server ended"),
-        Some(_) => error.context("the server ended"),
-        None => error,
-    }
+    let measured = || load(&division, &parameters, address, &answered);
+    report.give(parameters.listening.measure(server, &answered, measured)?)
 }
 
 /// What the server is put through: as many requests a second as every server, and then all that it can answer.
@@ -223,7 +182,7 @@ fn load(division: &Division, parameters: &Parameters, address: SocketAddr, answe
     let Parameters { milliseconds, common_rate, seed, .. } = *parameters;
     let mut found = Findings::default();
     found.doubts.extend(division.doubt().map(str::to_owned));
-    let (connections, json_bytes) = (parameters.connections as usize, parameters.json_bytes as usize);
+    let (connections, json_bytes) = (parameters.connections as usize, parameters.request.json_bytes as usize);
     let connect = Command::Connect(Target { address, connections, idle: 0, json_bytes, root: None });
     let warm_up = Command::Closed { milliseconds: milliseconds.div_ceil(4) };
     let mut first = division.start(0)?;
@@ -249,9 +208,6 @@ fn load(division: &Division, parameters: &Parameters, address: SocketAddr, answe
     Ok(found)
 }
 
-/// A 99th percentile stands only where a phase had so many requests.
-const FOR_A_99TH: u64 = 1_000;
-
 /// More than asked for where there would be too few requests, by what random times may lack, and within bounds.
 fn long_enough(milliseconds: u64, rate: u32) -> u64 {
     (1_200 * FOR_A_99TH).div_ceil(rate.into()).clamp(milliseconds, 4 * milliseconds)
@@ -274,22 +230,9 @@ fn at_the_common_rate(found: &mut Findings, load: &mut Remote, open: &Command, a
         ("common_late_p99_ns", seen.lateness.p99),
     ];
     for (name, time) in times {
-        match lacking(&seen) {
-            Some(reason) => drop(found.unavailable.insert(name.to_owned(), reason)),
-            None => put(found, name, nanoseconds(time as f64)),
-        }
+        put_latency(found, &seen, name, time, FOR_A_99TH);
     }
     Ok(())
-}
-
-/// Why a phase has no latencies, if it has none.
-fn lacking(seen: &Seen) -> Option<String> {
-    if seen.unsent > 0 {
-        let due = seen.answered + seen.unsent;
-        return Some(format!("{} of {due} requests had to wait for so long that they were not even sent", seen.unsent));
-    }
-    let few = seen.answered < FOR_A_99TH;
-    few.then(|| format!("the phase had {} requests and it needs {FOR_A_99TH}", seen.answered))
 }
 
 /// By all generators, which find together what the server can answer.
@@ -325,8 +268,4 @@ fn each(answered: &Answered, before: (u64, u64), by_clients: u64) -> Result<f64>
     let by_server = after.0 - before.0;
     ensure!(by_server == by_clients, "the server counts {by_server} answers, and its clients {by_clients}");
     Ok((after.1 - before.1) as f64 / by_server.max(1) as f64)
-}
-
-fn put(found: &mut Findings, name: &str, measure: observation::Measure) {
-    found.measures.insert(name.to_owned(), measure);
 }

@@ -11,13 +11,9 @@ use std::time::{Duration, Instant};
 
 use does_it_matter::http::request;
 use does_it_matter::order::Order;
-use question::{ANSWER, QUESTION, answer};
-use running::{Running, free_port};
-use support::{observe, run, seen};
-
-#[allow(dead_code)]
-#[path = "../src/question.rs"]
-mod question;
+use does_it_matter::question::{ANSWER, QUESTION, answer};
+use running::{Running, free_port, with_few_descriptors};
+use support::{observe, run};
 
 const ASKING: [&str; 3] =
     [env!("CARGO_BIN_EXE_ask-thread"), env!("CARGO_BIN_EXE_ask-pool"), env!("CARGO_BIN_EXE_ask-tokio")];
@@ -125,8 +121,7 @@ fn a_service_that_is_slow_delays_those_who_ask_and_in_a_pool_of_one_all_others()
 #[test]
 fn where_descriptors_are_too_few_for_both_sides_it_says_how_many_it_needs() {
     for program in ASKING {
-        let shell = format!("ulimit -n 60; exec {program} --connections 200 --milliseconds 40 --json");
-        let seen = seen(run(&["sh"], &["-c", &shell]));
+        let seen = with_few_descriptors(program, "--connections 200 --milliseconds 40");
         assert!(seen.unavailable["elapsed"].contains("needs 424 file descriptors"), "{:?}", seen.unavailable);
     }
 }

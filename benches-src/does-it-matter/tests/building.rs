@@ -1,7 +1,5 @@
 //! The service in each of its ways: it is started as the programs start it, and does the same; and these say what they lack.
 
-#[path = "../src/own_process.rs"]
-mod own_process;
 #[path = "../../harness/tests/support/mod.rs"]
 mod support;
 
@@ -11,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use own_process::{Asked, Service};
+use does_it_matter::own_process::{Asked, Service};
 use support::{observe, run, seen, skipped};
 
 const SERVICE: &str = env!("CARGO_BIN_EXE_service");
@@ -69,7 +67,7 @@ fn without_valgrind_or_a_server_nothing_is_counted() {
 
 #[test]
 fn a_service_that_ends_or_answers_otherwise_is_reported() {
-    assert!(Service::start(Path::new("/bin/true")).err().unwrap().to_string().contains("ended with exit status: 0"));
+    assert!(Service::start(Command::new("/bin/true")).err().unwrap().to_string().contains("ended with exit status: 0"));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let other = thread::spawn(move || {

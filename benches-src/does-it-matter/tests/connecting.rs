@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use does_it_matter::http::request;
 use does_it_matter::order::Order;
-use running::{Running, SOON, free_port};
+use running::{Running, SOON, each, free_port};
 use support::{observe, run};
 
 const POOL: &str = env!("CARGO_BIN_EXE_brief-pool");
@@ -32,8 +32,7 @@ fn every_client_is_answered_on_a_connection_of_its_own() {
 #[test]
 fn a_client_that_stays_is_served_on_and_whoever_asks_for_the_end_sees_it() {
     let json = Order::of_bytes(1, 500).to_json();
-    for program in BRIEF {
-        let server = Running::start(program);
+    for (program, server) in each(&BRIEF) {
         let mut stays = server.connect();
         (0..3).for_each(|_| server.answers(&mut stays, &json));
         let ending = String::from_utf8(request(&json)).unwrap().replacen("\r\n", "\r\nconnection: close\r\n", 1);

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use does_it_matter::http::{LARGEST_BODY, request};
 use does_it_matter::order::Order;
-use running::{Running, ends_soon, free_port, soon};
+use running::{Running, each, ends_soon, free_port, soon, with_few_descriptors};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{observe, run, seen};
+use support::{observe, run};
 
 const SERVERS: [&str; 3] =
     [env!("CARGO_BIN_EXE_serve-thread"), env!("CARGO_BIN_EXE_serve-tokio"), env!("CARGO_BIN_EXE_serve-tokio-plain")];
@@ -147,8 +147,7 @@ fn where_nobody_listens_the_generator_says_so() {
 #[test]
 fn where_descriptors_are_few_there_are_fewer_connections_and_a_doubt() {
     for program in SERVERS {
-        let shell = format!("ulimit -n 60; exec {program} --connections 20 --idle 200 --milliseconds 40 --json");
-        let seen = seen(run(&["sh"], &["-c", &shell]));
+        let seen = with_few_descriptors(program, "--connections 20 --idle 200 --milliseconds 40");
         assert_eq!(seen.measures["connections"].values, [28.]);
         assert!(seen.doubts.iter().any(|doubt| doubt.contains("28 of 220")), "{:?}", seen.doubts);
     }
@@ -211,8 +210,7 @@ fn child_of(parent: u32) -> Option<Pid> {
 #[test]
 fn what_is_malformed_is_refused_and_the_server_lives_on() {
     let json = Order::of_bytes(3, 500).to_json();
-    for program in ALL {
-        let server = Running::start(program);
+    for (program, server) in each(&ALL) {
         let mut other = server.connect();
         for (bytes, status) in [
             (&b"\0\0 nonsense\r\n\r\n"[..], 400),
@@ -230,8 +228,7 @@ fn what_is_malformed_is_refused_and_the_server_lives_on() {
 
 #[test]
 fn a_body_that_is_too_long_is_refused_before_it_is_sent() {
-    for program in ALL {
-        let server = Running::start(program);
+    for (program, server) in each(&ALL) {
         let head = |bytes| format!("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: {bytes}\r\n\r\n");
         for bytes in [LARGEST_BODY as u64 + 1, u64::MAX / 2] {
             let answer = server.refusal(head(bytes).as_bytes());
@@ -245,8 +242,7 @@ fn a_body_that_is_too_long_is_refused_before_it_is_sent() {
 #[test]
 fn a_slow_client_is_answered_and_delays_nobody() {
     let json = Order::of_bytes(4, 500).to_json();
-    for program in ALL {
-        let server = Running::start(program);
+    for (_, server) in each(&ALL) {
         let (mut slow, mut other) = (server.connect(), server.connect());
         for (index, byte) in request(&json).iter().enumerate() {
             slow.write_all(&[*byte]).unwrap();
@@ -261,8 +257,7 @@ fn a_slow_client_is_answered_and_delays_nobody() {
 #[test]
 fn a_client_that_leaves_in_the_middle_takes_nobody_with_it() {
     let json = Order::of_bytes(5, 500).to_json();
-    for program in ALL {
-        let server = Running::start(program);
+    for (_, server) in each(&ALL) {
         let mut leaving = server.connect();
         leaving.write_all(&request(&json)[..300]).unwrap();
         drop(leaving);

@@ -2,8 +2,6 @@
 //! wrongly or end.
 
 mod running;
-#[path = "../src/spread.rs"]
-mod spread;
 #[path = "../../harness/tests/support/mod.rs"]
 mod support;
 
@@ -13,9 +11,9 @@ use std::io::Write;
 
 use does_it_matter::http::request;
 use does_it_matter::order::Order;
-use running::{Running, soon};
-use spread::Division;
-use support::{observe, run, seen};
+use does_it_matter::spread::Division;
+use running::{Running, soon, with_few_descriptors};
+use support::{observe, run};
 
 const SPREAD: [&str; 3] =
     [env!("CARGO_BIN_EXE_spread-thread"), env!("CARGO_BIN_EXE_spread-tokio"), env!("CARGO_BIN_EXE_spread-runtimes")];
@@ -124,8 +122,7 @@ fn a_connection_that_closes_leaves_no_thread_behind() {
 #[test]
 fn where_descriptors_are_too_few_it_says_how_many_it_needs() {
     for program in SPREAD {
-        let shell = format!("ulimit -n 60; exec {program} --cpus 1 --placement two-cpus --connections 200 --json");
-        let seen = seen(run(&["sh"], &["-c", &shell]));
+        let seen = with_few_descriptors(program, "--cpus 1 --placement two-cpus --connections 200");
         assert!(seen.unavailable["elapsed"].contains("needs 224 file descriptors"), "{:?}", seen.unavailable);
     }
 }

@@ -1,11 +1,9 @@
 //! How programs are weighed: what is read from a file's headers, what a file may not say, and that each program that is named is there.
 
-#[path = "../src/elf.rs"]
-mod elf;
 #[path = "../../harness/tests/support/mod.rs"]
 mod support;
 
-use elf::{Kind, Part, loaded};
+use does_it_matter::elf::{Kind, Part, loaded};
 use support::{description, observe};
 
 const HEADER: usize = 64;

@@ -7,17 +7,12 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::Result;
-use asking::{BAD_GATEWAY, Work};
 use clap::Args;
+use does_it_matter::asking::{self, BAD_GATEWAY, Work};
 use does_it_matter::http::WAITING_ROOM;
+use does_it_matter::ready::Ready;
 use harness::Placement;
-use ready::Ready;
 use serde::Serialize;
-
-#[path = "../asking.rs"]
-mod asking;
-#[path = "../ready.rs"]
-mod ready;
 
 fn ask_pool(listener: TcpListener, own: Own, _: Placement, work: Work) -> Result<()> {
     let ready = Arc::new(Ready::new()?);
@@ -45,14 +40,12 @@ fn converse(mut stream: &TcpStream, work: &Work, service: &mut Option<TcpStream>
     let mut exchange = work.stock.lend(&begin[..bytes]);
     while !exchange.is_empty() {
         if let Some(answer) = exchange.answer() {
-            if answer.served {
-                if work.upstream.ask(service).is_err() {
-                    *service = None;
-                    stream.write_all(BAD_GATEWAY)?;
-                    return Ok(false);
-                }
-                work.answered.one();
+            if answer.served && work.upstream.ask(service).is_err() {
+                *service = None;
+                stream.write_all(BAD_GATEWAY)?;
+                return Ok(false);
             }
+            work.answered.count(&answer);
             stream.write_all(answer.bytes)?;
             if answer.last {
                 return Ok(false);

@@ -6,16 +6,12 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
-use asking::{BAD_GATEWAY, Work};
-use clap::Args;
+use does_it_matter::asking::{self, BAD_GATEWAY, Work};
 use does_it_matter::http::WAITING_ROOM;
+use does_it_matter::parameters::OnThreads;
 use harness::Placement;
-use serde::Serialize;
 
-#[path = "../asking.rs"]
-mod asking;
-
-fn ask_thread(listener: TcpListener, own: Own, _: Placement, work: Work) -> Result<()> {
+fn ask_thread(listener: TcpListener, own: OnThreads, _: Placement, work: Work) -> Result<()> {
     loop {
         let (stream, _) = listener.accept()?;
         stream.set_nodelay(true)?;
@@ -28,19 +24,16 @@ fn ask_thread(listener: TcpListener, own: Own, _: Placement, work: Work) -> Resu
 fn converse(mut stream: TcpStream, work: &Work) -> Result<()> {
     let (mut service, mut begin) = (None, [0; WAITING_ROOM]);
     loop {
-        let bytes = stream.read(&mut begin)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mut exchange = work.stock.lend(&begin[..bytes]);
+        let mut exchange = match stream.read(&mut begin)? {
+            0 => return Ok(()),
+            bytes => work.stock.lend(&begin[..bytes]),
+        };
         while !exchange.is_empty() {
             if let Some(answer) = exchange.answer() {
-                if answer.served {
-                    if work.upstream.ask(&mut service).is_err() {
-                        return Ok(stream.write_all(BAD_GATEWAY)?);
-                    }
-                    work.answered.one();
+                if answer.served && work.upstream.ask(&mut service).is_err() {
+                    return Ok(stream.write_all(BAD_GATEWAY)?);
                 }
+                work.answered.count(&answer);
                 stream.write_all(answer.bytes)?;
                 if answer.last {
                     return Ok(());
@@ -53,13 +46,6 @@ fn converse(mut stream: TcpStream, work: &Work) -> Result<()> {
             }
         }
     }
-}
-
-#[derive(Args, Serialize, Clone)]
-struct Own {
-    /// The stack of each connection's thread
-    #[arg(long, default_value_t = 256 << 10)]
-    stack_bytes: usize,
 }
 
 fn main() -> ExitCode {

@@ -5,19 +5,15 @@ use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use asking::{ANSWER, BAD_GATEWAY, Upstream, Work};
-use clap::Args;
+use does_it_matter::asking::{self, BAD_GATEWAY, Upstream, Work};
 use does_it_matter::http::WAITING_ROOM;
+use does_it_matter::parameters::OnTokio;
+use does_it_matter::question::ANSWER;
 use harness::Placement;
-use runtime::Flavor;
-use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-#[path = "../asking.rs"]
-mod asking;
-
-fn ask_tokio(listener: TcpListener, own: Own, placement: Placement, work: Work) -> Result<()> {
+fn ask_tokio(listener: TcpListener, own: OnTokio, placement: Placement, work: Work) -> Result<()> {
     listener.set_nonblocking(true)?;
     own.runtime.start(placement)?.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -34,19 +30,16 @@ fn ask_tokio(listener: TcpListener, own: Own, placement: Placement, work: Work) 
 async fn converse(mut stream: TcpStream, work: &Work) -> io::Result<()> {
     let (mut service, mut begin) = (None, [0; WAITING_ROOM]);
     loop {
-        let bytes = stream.read(&mut begin).await?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mut exchange = work.stock.lend(&begin[..bytes]);
+        let mut exchange = match stream.read(&mut begin).await? {
+            0 => return Ok(()),
+            bytes => work.stock.lend(&begin[..bytes]),
+        };
         while !exchange.is_empty() {
             if let Some(answer) = exchange.answer() {
-                if answer.served {
-                    if ask(&work.upstream, &mut service).await.is_err() {
-                        return stream.write_all(BAD_GATEWAY).await;
-                    }
-                    work.answered.one();
+                if answer.served && ask(&work.upstream, &mut service).await.is_err() {
+                    return stream.write_all(BAD_GATEWAY).await;
                 }
+                work.answered.count(&answer);
                 stream.write_all(answer.bytes).await?;
                 if answer.last {
                     return Ok(());
@@ -75,13 +68,6 @@ async fn ask(upstream: &Upstream, kept: &mut Option<TcpStream>) -> io::Result<()
         Upstream::check(&question, &answer)?;
     }
     Ok(())
-}
-
-#[derive(Args, Serialize, Clone)]
-struct Own {
-    /// Which of tokio's runtimes
-    #[arg(long, value_enum, default_value_t = Flavor::Current)]
-    runtime: Flavor,
 }
 
 fn main() -> ExitCode {

@@ -5,12 +5,9 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
-use brief::Work;
 use clap::Args;
+use does_it_matter::brief::{self, Work};
 use serde::Serialize;
-
-#[path = "../brief.rs"]
-mod brief;
 
 fn brief_pool(listener: TcpListener, own: Own, work: Work) -> Result<()> {
     thread::scope(|pool| {

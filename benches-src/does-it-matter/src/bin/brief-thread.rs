@@ -5,27 +5,16 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
-use brief::Work;
-use clap::Args;
-use serde::Serialize;
+use does_it_matter::brief::{self, Work};
+use does_it_matter::parameters::OnThreads;
 
-#[path = "../brief.rs"]
-mod brief;
-
-fn brief_thread(listener: TcpListener, own: Own, work: Work) -> Result<()> {
+fn brief_thread(listener: TcpListener, own: OnThreads, work: Work) -> Result<()> {
     loop {
         let (stream, _) = listener.accept()?;
         let work = work.clone();
         // What ends one connection, an error too, is of no concern to the others.
         thread::Builder::new().stack_size(own.stack_bytes).spawn(move || work.converse(stream))?;
     }
-}
-
-#[derive(Args, Serialize, Clone)]
-struct Own {
-    /// The stack of each connection's thread
-    #[arg(long, default_value_t = 256 << 10)]
-    stack_bytes: usize,
 }
 
 fn main() -> ExitCode {

@@ -5,15 +5,12 @@ use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use brief::Work;
 use clap::Args;
+use does_it_matter::brief::{self, Work};
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-
-#[path = "../brief.rs"]
-mod brief;
 
 fn brief_tokio(listener: TcpListener, _: Own, work: Work) -> Result<()> {
     listener.set_nonblocking(true)?;
@@ -33,9 +30,7 @@ async fn converse(mut stream: TcpStream, work: &Work) -> io::Result<()> {
     let mut exchange = work.stock.lend(b"");
     loop {
         while let Some(answer) = exchange.answer() {
-            if answer.served {
-                work.answered.one();
-            }
+            work.answered.count(&answer);
             stream.write_all(answer.bytes).await?;
             if answer.last {
                 return Ok(());

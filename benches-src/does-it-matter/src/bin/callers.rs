@@ -9,9 +9,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use does_it_matter::generator::cpu_ns;
+use does_it_matter::measures::OF_CALLERS;
 use does_it_matter::order::Order;
+use does_it_matter::parameters::Calling;
 use does_it_matter::{count, http, nanoseconds};
-use harness::{Described, Placement, Report, described, monotonic_ns};
+use harness::{Placement, Report, monotonic_ns};
 use hdrhistogram::Histogram;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
@@ -22,10 +24,10 @@ fn callers(asked: Parameters, placement: Placement, report: Report) -> Result<()
     let mut clients = Clients::new(&asked)?;
     let (begin, cpu_before) = (monotonic_ns(), cpu_ns());
     let end = begin + asked.milliseconds * 1_000_000;
-    for client in 0..asked.clients as usize {
+    for client in 0..asked.calling.clients as usize {
         clients.connect(client)?;
     }
-    let (mut under_way, mut in_time, mut last) = (asked.clients, 0u64, end);
+    let (mut under_way, mut in_time, mut last) = (asked.calling.clients, 0u64, end);
     while under_way > 0 {
         clients.wait()?;
         for client in clients.answered()? {
@@ -40,7 +42,7 @@ fn callers(asked: Parameters, placement: Placement, report: Report) -> Result<()
                 last = now;
             }
         }
-        ensure!(monotonic_ns() < end + PATIENCE_NS, "{under_way} of {} clients have no answer", asked.clients);
+        ensure!(monotonic_ns() < end + PATIENCE_NS, "{under_way} of {} clients have no answer", asked.calling.clients);
     }
     let share = (cpu_ns() - cpu_before) as f64 / (last - begin) as f64;
     let at = |quantile| nanoseconds(clients.times.value_at_quantile(quantile) as f64);
@@ -78,9 +80,9 @@ struct Call {
 
 impl Clients {
     fn new(asked: &Parameters) -> Result<Self> {
-        let json = Order::of_bytes(1, asked.json_bytes as usize).to_json();
+        let json = Order::of_bytes(1, asked.calling.request.json_bytes as usize).to_json();
         let request = String::from_utf8(http::request(&json))?.replacen("\r\n", "\r\nconnection: close\r\n", 1);
-        let calls = (0..asked.clients).map(|_| None).collect();
+        let calls = (0..asked.calling.clients).map(|_| None).collect();
         let (answer, times) = (http::answer_to(&json), Histogram::new(3)?);
         let (poll, events) = (Poll::new()?, Events::with_capacity(1024));
         Ok(Self { poll, events, address: asked.address, request: request.into_bytes(), answer, calls, times })
@@ -148,25 +150,14 @@ struct Parameters {
     /// Where the server listens
     #[arg(long, default_value = "127.0.0.1:8080")]
     address: SocketAddr,
-    /// Clients, each of which connects, asks once, and connects anew
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    clients: u32,
-    /// Bytes of JSON in a request
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    json_bytes: u32,
+    #[command(flatten)]
+    #[serde(flatten)]
+    calling: Calling,
     /// How long to ask, in milliseconds
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     milliseconds: u64,
 }
 
-const MEASURES: [Described; 5] = [
-    described("answered", "1", "requests answered"),
-    described("rate", "1", "requests answered in a second, each on a connection of its own"),
-    described("p50_ns", "ns", "the median time from the beginning of a connection until its answer was there"),
-    described("p99_ns", "ns", "the 99th percentile of that time"),
-    described("cpu_share", "1", "the CPU time that the clients took, as a part of the time"),
-];
-
 fn main() -> ExitCode {
-    harness::once(harness::name!(), &MEASURES, callers)
+    harness::once(harness::name!(), &OF_CALLERS, callers)
 }

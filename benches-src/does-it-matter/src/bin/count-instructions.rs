@@ -4,24 +4,19 @@ use std::collections::BTreeMap;
 use std::env;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
-use does_it_matter::count;
 use does_it_matter::generator::{Command, Generator, Load, Target};
+use does_it_matter::own_process::Service;
+use does_it_matter::parameters::Request;
+use does_it_matter::services::{self, Way};
+use does_it_matter::{count, under_valgrind};
 use harness::{Placement, Report, Unavailable, described};
 use serde::Serialize;
 
-#[path = "../services.rs"]
-mod services;
-#[path = "../under_valgrind.rs"]
-mod under_valgrind;
-
-use services::Way;
-use under_valgrind::Server;
-
 fn count_instructions(asked: Parameters, placement: Placement, report: Report) -> Result<()> {
     let start = if asked.ours { ours } else { documented };
-    let counted = |milliseconds| counted(start(asked.way, placement)?, asked.json_bytes as usize, milliseconds);
+    let counted = |milliseconds| counted(start(asked.way, placement)?, asked.request.json_bytes as usize, milliseconds);
     let (few, fewer) = counted(100)?;
     let (many, more) = counted(1000)?;
     ensure!(many > few, "{many} requests were answered in a second, and {few} in a tenth of one");
@@ -31,16 +26,16 @@ fn count_instructions(asked: Parameters, placement: Placement, report: Report) -
 }
 
 /// How many requests of a single client a server answers, and the instructions that it runs from its start to its end.
-fn counted(server: Server, json_bytes: usize, milliseconds: u64) -> Result<(u64, f64)> {
+fn counted(server: Service, json_bytes: usize, milliseconds: u64) -> Result<(u64, f64)> {
     let mut generator = Generator::new()?;
     let target = Target { address: server.address, connections: 1, idle: 0, json_bytes, root: None };
     generator.execute(&Command::Connect(target))?;
     let answered = generator.execute(&Command::Closed { milliseconds })?.answered;
-    Ok((answered, server.instructions()?))
+    Ok((answered, under_valgrind::instructions(server)?))
 }
 
 /// This book's server.
-fn ours(way: Way, placement: Placement) -> Result<Server> {
+fn ours(way: Way, placement: Placement) -> Result<Service> {
     let name = match way {
         Way::Thread => "serve-thread",
         Way::Tokio => "serve-tokio-plain",
@@ -48,17 +43,15 @@ fn ours(way: Way, placement: Placement) -> Result<Server> {
         Way::Pool | Way::Axum | Way::AxumBytes => return Err(Unavailable::because("this book has no such server")),
     };
     placement.pin_participant(0)?;
-    Server::told(&env::current_exe()?.with_file_name(name), &["--serve-seconds", "600"])
+    under_valgrind::told(&env::current_exe()?.with_file_name(name), &["--serve-seconds", "600"])
 }
 
-/// The service as documentation shows it. It lies beside this program, so that only the first run has to build.
-fn documented(way: Way, placement: Placement) -> Result<Server> {
-    let folder = env::current_exe()?.with_file_name("services");
-    services::unpack(&folder).with_context(|| format!("cannot write the services' sources to {}", folder.display()))?;
-    services::cargo(&folder, &["build", "--release", "--package", &way.package()])?;
+/// The service as documentation shows it.
+fn documented(way: Way, placement: Placement) -> Result<Service> {
+    let program = services::documented(way)?;
     // After the build, which takes what CPUs it is allowed.
     placement.pin_participant(0)?;
-    Server::asked(&services::program(&folder, &way.package())?)
+    Service::start(under_valgrind::command(&program)?)
 }
 
 #[derive(Args, Serialize)]
@@ -69,9 +62,9 @@ struct Parameters {
     /// Whether it is this book's server, and not what documentation shows
     #[arg(long, default_value_t = false, action = clap::ArgAction::Set)]
     ours: bool,
-    /// Bytes of JSON in a request
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    json_bytes: u32,
+    #[command(flatten)]
+    #[serde(flatten)]
+    request: Request,
 }
 
 fn main() -> ExitCode {

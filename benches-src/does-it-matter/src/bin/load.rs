@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use does_it_matter::generator::Generator;
-use does_it_matter::phases::{self, Phases, SEEN_BY_CLIENTS, Watch};
+use does_it_matter::measures::SEEN_BY_CLIENTS;
+use does_it_matter::phases::{self, Phases, Watch};
 use harness::{Placement, Report};
 use serde::Serialize;
 
@@ -28,19 +29,7 @@ fn certificate(file: &Path) -> Result<Vec<u8>> {
 /// A server in another process, of which nothing is read.
 struct Elsewhere;
 
-impl Watch for Elsewhere {
-    fn used(&self) -> Option<(u64, u64)> {
-        None
-    }
-
-    fn switches(&self) -> Result<Option<u64>> {
-        Ok(None)
-    }
-
-    fn memory_bytes(&self) -> Result<Option<u64>> {
-        Ok(None)
-    }
-}
+impl Watch for Elsewhere {}
 
 #[derive(Args, Serialize, Clone)]
 struct Parameters {

@@ -33,16 +33,13 @@ fn serve_thread(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
 fn converse(mut stream: impl Read + Write, stock: &Stock, answered: &Answered) -> io::Result<()> {
     let mut begin = [0; WAITING_ROOM];
     loop {
-        let bytes = stream.read(&mut begin)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mut exchange = stock.lend(&begin[..bytes]);
+        let mut exchange = match stream.read(&mut begin)? {
+            0 => return Ok(()),
+            bytes => stock.lend(&begin[..bytes]),
+        };
         while !exchange.is_empty() {
             if let Some(answer) = exchange.answer() {
-                if answer.served {
-                    answered.one();
-                }
+                answered.count(&answer);
                 stream.write_all(answer.bytes)?;
                 if answer.last {
                     return Ok(());

@@ -39,16 +39,13 @@ async fn converse(
 ) -> io::Result<()> {
     let mut begin = [0; WAITING_ROOM];
     loop {
-        let bytes = stream.read(&mut begin).await?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mut exchange = stock.lend(&begin[..bytes]);
+        let mut exchange = match stream.read(&mut begin).await? {
+            0 => return Ok(()),
+            bytes => stock.lend(&begin[..bytes]),
+        };
         while !exchange.is_empty() {
             if let Some(answer) = exchange.answer() {
-                if answer.served {
-                    answered.one();
-                }
+                answered.count(&answer);
                 stream.write_all(answer.bytes).await?;
                 // Of a socket this does nothing; TLS may still hold a part of what it was given.
                 stream.flush().await?;

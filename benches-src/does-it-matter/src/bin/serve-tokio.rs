@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use bytes::{Bytes, BytesMut};
-use clap::Args;
 use does_it_matter::http::{self, Refusal};
+use does_it_matter::parameters::OnTokio;
 use does_it_matter::pieces::Answer;
 use does_it_matter::serving::{self, Answered, Shared};
 use http_body_util::{BodyExt, Full, Limited};
@@ -18,12 +18,10 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use runtime::Flavor;
-use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 
-fn serve_tokio(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
+fn serve_tokio(listener: TcpListener, own: OnTokio, shared: Shared) -> Result<()> {
     listener.set_nonblocking(true)?;
     own.runtime.start(shared.placement)?.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -95,13 +93,6 @@ async fn whole(mut body: Limited<Incoming>, length: usize) -> Option<Bytes> {
         }
     }
     Some(pieces.freeze())
-}
-
-#[derive(Args, Serialize, Clone)]
-struct Own {
-    /// Which of tokio's runtimes
-    #[arg(long, value_enum, default_value_t = Flavor::Current)]
-    runtime: Flavor,
 }
 
 fn main() -> ExitCode {

@@ -1,23 +1,17 @@
 //! One operation: one small service, written in one of several ways: built from nothing, weighed and started.
 
 use std::fs;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 use clap::Args;
-use does_it_matter::{bytes, count, nanoseconds};
-use harness::{Described, Findings, Placement, Report, described, monotonic_ns};
+use does_it_matter::measures::OF_BUILDING;
+use does_it_matter::own_process::{Asked, Service};
+use does_it_matter::parameters::Request;
+use does_it_matter::services::Way;
+use does_it_matter::{bytes, clean_build, count, nanoseconds};
+use harness::{Findings, Placement, Report, monotonic_ns};
 use serde::Serialize;
-
-#[path = "../clean_build.rs"]
-mod clean_build;
-#[path = "../own_process.rs"]
-mod own_process;
-#[path = "../services.rs"]
-mod services;
-
-use own_process::{Asked, Service};
-use services::Way;
 
 fn service(asked: Parameters, placement: Placement, report: Report) -> Result<()> {
     let mut found = Findings::default();
@@ -30,11 +24,11 @@ fn service(asked: Parameters, placement: Placement, report: Report) -> Result<()
     put("file_bytes", bytes(fs::metadata(&built.program)?.len() as f64));
 
     placement.pin_participant(0)?;
-    let order = Asked::of_bytes(asked.json_bytes as usize)?;
+    let order = Asked::of_bytes(asked.request.json_bytes as usize)?;
     let mut starts_ns = 0;
     for _ in 0..STARTS {
         let before = monotonic_ns();
-        let service = Service::start(&built.program)?;
+        let service = Service::start(Command::new(&built.program))?;
         service.answer(&order)?;
         starts_ns += monotonic_ns() - before;
     }
@@ -50,23 +44,11 @@ struct Parameters {
     /// How it is written
     #[arg(long, value_enum, default_value_t)]
     way: Way,
-    /// Bytes of JSON in a request
-    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    json_bytes: u32,
+    #[command(flatten)]
+    #[serde(flatten)]
+    request: Request,
 }
 
-const MEASURES: [Described; 5] = [
-    described("packages", "1", "packages from crates.io that are compiled for it, build scripts and macros among them"),
-    described("build_ns", "ns", "from the start of a build from nothing, with everything downloaded, to its end"),
-    described("build_cpu_ns", "ns", "the CPU time of all processes of that build"),
-    described("file_bytes", "B", "the program's file, built without symbols"),
-    described(
-        "start_ns",
-        "ns",
-        "from the start of its process until the first request has been answered, on average of 15 starts",
-    ),
-];
-
 fn main() -> ExitCode {
-    harness::once(harness::name!(), &MEASURES, service)
+    harness::once(harness::name!(), &OF_BUILDING, service)
 }

@@ -9,13 +9,10 @@ use std::thread;
 use anyhow::Result;
 use does_it_matter::http::{Stock, WAITING_ROOM};
 use does_it_matter::serving::Answered;
-use spread::Cpus;
+use does_it_matter::spread::{self, Cpus};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-
-#[path = "../spread.rs"]
-mod spread;
 
 fn spread_runtimes(listener: TcpListener, cpus: Cpus, answered: Answered) -> Result<()> {
     let mut runtimes = Vec::new();
@@ -44,16 +41,13 @@ async fn converse(mut stream: TcpStream, answered: &Answered) -> io::Result<()> 
     // Buffers of its own: CPUs share nothing but the count of answers.
     let (stock, mut begin) = (Stock::default(), [0; WAITING_ROOM]);
     loop {
-        let bytes = stream.read(&mut begin).await?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mut exchange = stock.lend(&begin[..bytes]);
+        let mut exchange = match stream.read(&mut begin).await? {
+            0 => return Ok(()),
+            bytes => stock.lend(&begin[..bytes]),
+        };
         while !exchange.is_empty() {
             if let Some(answer) = exchange.answer() {
-                if answer.served {
-                    answered.one();
-                }
+                answered.count(&answer);
                 stream.write_all(answer.bytes).await?;
                 if answer.last {
                     return Ok(());

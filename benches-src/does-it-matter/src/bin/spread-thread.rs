@@ -8,10 +8,7 @@ use std::thread;
 use anyhow::Result;
 use does_it_matter::http::{Stock, WAITING_ROOM};
 use does_it_matter::serving::Answered;
-use spread::Cpus;
-
-#[path = "../spread.rs"]
-mod spread;
+use does_it_matter::spread::{self, Cpus};
 
 /// Of each connection's thread.
 const STACK_BYTES: usize = 256 << 10;
@@ -31,16 +28,13 @@ fn converse(mut stream: TcpStream, answered: &Answered) -> io::Result<()> {
     // Buffers of its own: CPUs share nothing but the count of answers.
     let (stock, mut begin) = (Stock::default(), [0; WAITING_ROOM]);
     loop {
-        let bytes = stream.read(&mut begin)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mut exchange = stock.lend(&begin[..bytes]);
+        let mut exchange = match stream.read(&mut begin)? {
+            0 => return Ok(()),
+            bytes => stock.lend(&begin[..bytes]),
+        };
         while !exchange.is_empty() {
             if let Some(answer) = exchange.answer() {
-                if answer.served {
-                    answered.one();
-                }
+                answered.count(&answer);
                 stream.write_all(answer.bytes)?;
                 if answer.last {
                     return Ok(());

@@ -8,13 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use does_it_matter::http::{Stock, WAITING_ROOM};
 use does_it_matter::serving::Answered;
-use spread::Cpus;
+use does_it_matter::spread::{self, Cpus};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-
-#[path = "../spread.rs"]
-mod spread;
 
 fn spread_tokio(listener: TcpListener, cpus: Cpus, answered: Answered) -> Result<()> {
     listener.set_nonblocking(true)?;
@@ -40,16 +37,13 @@ async fn converse(mut stream: TcpStream, answered: &Answered) -> io::Result<()> 
     // Buffers of its own: CPUs share nothing but the count of answers, and what the runtime shares.
     let (stock, mut begin) = (Stock::default(), [0; WAITING_ROOM]);
     loop {
-        let bytes = stream.read(&mut begin).await?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mut exchange = stock.lend(&begin[..bytes]);
+        let mut exchange = match stream.read(&mut begin).await? {
+            0 => return Ok(()),
+            bytes => stock.lend(&begin[..bytes]),
+        };
         while !exchange.is_empty() {
             if let Some(answer) = exchange.answer() {
-                if answer.served {
-                    answered.one();
-                }
+                answered.count(&answer);
                 stream.write_all(answer.bytes).await?;
                 if answer.last {
                     return Ok(());

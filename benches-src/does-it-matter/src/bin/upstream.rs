@@ -7,16 +7,14 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::thread;
 
-use answering::Service;
-use answering::question::{ANSWER, answer, question};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use does_it_matter::answering::Service;
+use does_it_matter::measures::OF_UPSTREAM;
+use does_it_matter::question::{ANSWER, answer, question};
 use does_it_matter::{count, nanoseconds};
-use harness::{Described, Placement, Report, described};
+use harness::{Placement, Report};
 use serde::Serialize;
-
-#[path = "../answering.rs"]
-mod answering;
 
 fn upstream(parameters: Parameters, _: Placement, report: Report) -> Result<()> {
     let Parameters { microseconds, questions, given } = parameters;
@@ -67,12 +65,6 @@ struct Parameters {
     given: bool,
 }
 
-const MEASURES: [Described; 3] = [
-    described("answered", "1", "questions answered"),
-    described("cpu_share", "1", "the part of its busiest tenth of a second in which it used a CPU"),
-    described("late_p99_ns", "ns", "how long after it was due an answer was written, 99th percentile"),
-];
-
 fn main() -> ExitCode {
-    harness::once(harness::name!(), &MEASURES, upstream)
+    harness::once(harness::name!(), &OF_UPSTREAM, upstream)
 }

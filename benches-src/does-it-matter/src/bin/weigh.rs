@@ -6,12 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use does_it_matter::bytes;
-use harness::{Described, Placement, Report, described};
+use does_it_matter::measures::OF_WEIGHING;
+use does_it_matter::{bytes, elf};
+use harness::{Placement, Report};
 use serde::Serialize;
-
-#[path = "../elf.rs"]
-mod elf;
 
 fn weigh(Weighed { binary }: Weighed, _: Placement, report: Report) -> Result<()> {
     let named = binary.to_possible_value().context("each of them has a name")?;
@@ -64,15 +62,6 @@ enum Binary {
     PipelineTokio,
 }
 
-const MEASURES: [Described; 6] = [
-    described("loaded_bytes", "B", "what would be loaded of the program's file: what strip leaves, headers aside"),
-    described("code_bytes", "B", "of that, instructions"),
-    described("unwinding_bytes", "B", "of that, tables by which a panic unwinds the stack"),
-    described("relocation_bytes", "B", "of that, places that the loader has to correct"),
-    described("data_bytes", "B", "of that, the rest: constants, tables of functions, variables with a first value"),
-    described("file_bytes", "B", "the whole file as it lies there, symbols included"),
-];
-
 fn main() -> ExitCode {
-    harness::once(harness::name!(), &MEASURES, weigh)
+    harness::once(harness::name!(), &OF_WEIGHING, weigh)
 }

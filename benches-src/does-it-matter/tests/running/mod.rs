@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use does_it_matter::http::{answer_to, request};
+use observation::Observation;
+
+use crate::support::{run, seen};
 
 /// Longer than anything here should take, and shorter than the patience of the load generator.
 pub const SOON: Duration = Duration::from_secs(4);
@@ -42,6 +45,16 @@ pub fn soon(otherwise: &str, mut is_so: impl FnMut() -> bool) {
         assert!(started.elapsed() < SOON, "{otherwise}");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Each of these programs with a server that it is, one after the other.
+pub fn each<'a>(programs: &'a [&'a str]) -> impl Iterator<Item = (&'a str, Running)> {
+    programs.iter().map(|program| (*program, Running::start(program)))
+}
+
+/// What a program sees, or why it sees nothing, where it may open 60 descriptors.
+pub fn with_few_descriptors(program: &str, flags: &str) -> Observation {
+    seen(run(&["sh"], &["-c", &format!("ulimit -n 60; exec {program} {flags} --json")]))
 }
 
 impl Running {
