@@ -1,4 +1,5 @@
-//! What the programs of this chapter may report: each measure is described once, whoever reports it.
+//! What the programs of this chapter may report: each measure is described once, whoever reports
+//! it.
 
 use harness::{Described, described};
 

@@ -48,7 +48,8 @@ impl Load for Remote {
     }
 }
 
-/// Starts a program that lies beside this one at the place of participant 1: a process inherits the place of the thread that starts it.
+/// Starts a program that lies beside this one at the place of participant 1: a process inherits the
+/// place of the thread that starts it.
 pub(crate) fn beside<S>(
     what: &str,
     name: &str,

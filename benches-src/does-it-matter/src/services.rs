@@ -58,7 +58,8 @@ const FILES: [(&str, &str); 18] = files![
 /// The compiler with which all programs of this book are built.
 const TOOLCHAIN: (&str, &str) = ("rust-toolchain.toml", include_str!("../../../rust-toolchain.toml"));
 
-/// Builds the service as documentation shows it. It lies beside the program that asks for it, so that only the first run has to build.
+/// Builds the service as documentation shows it. It lies beside the program that asks for it, so
+/// that only the first run has to build.
 pub fn documented(way: Way) -> Result<PathBuf> {
     let folder = env::current_exe()?.with_file_name("services");
     unpack(&folder).with_context(|| format!("cannot write the services' sources to {}", folder.display()))?;

@@ -159,7 +159,8 @@ impl Listening {
         listen(port).with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))
     }
 
-    /// Measures a server that runs on a thread of this process, or else lets it serve for as long as it should, which is all that it does then.
+    /// Measures a server that runs on a thread of this process, or else lets it serve for as long
+    /// as it was asked to, and counts its answers.
     pub(crate) fn measure(
         self,
         server: JoinHandle<Result<()>>,

@@ -23,8 +23,8 @@ use crate::{count, nanoseconds, put};
 pub type Serve = fn(TcpListener, Cpus, Answered) -> Result<()>;
 
 /// The whole of a server's `main`.
-// Compiled with each program: in the library, the JSON by which a program describes itself would share functions with that of orders, and
-// the compiler would inline fewer of these into what a request takes.
+// Compiled with each program: in the library, the JSON by which a program describes itself would
+// share functions with that of orders, and the compiler would inline fewer of these.
 #[inline]
 pub fn main(name: &str, serve: Serve) -> ExitCode {
     harness::once(name, &OF_SPREADING, |parameters, _, report| program(serve, parameters, report))

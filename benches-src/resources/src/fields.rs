@@ -1,4 +1,5 @@
-//! What the kernel says of a process or of the whole machine, in lines of a name, a colon and a number.
+//! What the kernel says of a process or of the whole machine, in lines of a name, a colon and a
+//! number.
 
 use std::borrow::Cow;
 use std::fs;
@@ -36,8 +37,8 @@ impl Fields {
     }
 }
 
-/// The memory that a process has for itself: its pages, those that are shared by their share (Pss), and the page tables. The process is a
-/// number, or `self`.
+/// The memory that a process has: its pages, those that are shared by their share (Pss), and its
+/// page tables. The process is a number, or `self`.
 pub fn memory_bytes(process: &str) -> Result<u64> {
     let resident = Fields::of(format!("/proc/{process}/smaps_rollup"))?.bytes("Pss")?;
     Ok(resident + Fields::of(format!("/proc/{process}/status"))?.bytes("VmPTE")?)

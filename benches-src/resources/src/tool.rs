@@ -24,7 +24,8 @@ pub fn output_of(package: &str, command: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned() + &errors)
 }
 
-/// Where the first of these programs lies that is there. A name is looked for in PATH, and a path is the place where its makers put it.
+/// Where the first of these programs lies that is there. A name is looked for in PATH, and a path
+/// is the place where its makers put it.
 pub fn first_of(programs: &[impl AsRef<Path>], cure: &str) -> Result<PathBuf> {
     let folders: Vec<_> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
     // A folder is of no concern to what is a whole path already.
