@@ -39,7 +39,7 @@ impl Service {
         let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start the service")?;
         let output = child.stdout.take().context("it is piped")?;
         let address = first_line(output, patience).and_then(|line| {
-            line.trim().parse().with_context(|| format!("the service said {line:?} and not where it listens"))
+            line.trim_end().parse().with_context(|| format!("the service said {line:?} and not where it listens"))
         });
         match address {
             Ok(address) => Ok(Self { child, address }),
