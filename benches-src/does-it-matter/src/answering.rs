@@ -64,6 +64,7 @@ impl Service {
     }
 
     /// Waits, and does all that can be done then; whether it goes on.
+    #[inline]
     pub fn serve(&mut self) -> Result<bool> {
         let last_look = monotonic_ns();
         let is_idle = self.waiting.is_empty();
@@ -91,6 +92,7 @@ impl Service {
         Ok(true)
     }
 
+    #[inline]
     fn accept(&mut self) -> Result<()> {
         let (stream, _) = self.listener.accept()?;
         stream.set_nodelay(true)?;
@@ -101,6 +103,7 @@ impl Service {
     }
 
     /// Whether a question has come as a whole; an error if its connection is of no more use.
+    #[inline]
     fn read(&mut self, number: usize) -> std::io::Result<bool> {
         let Some(connection) = &mut self.connections[number] else { return Ok(false) };
         match connection.stream.read(&mut connection.question[connection.came..]) {
@@ -115,6 +118,7 @@ impl Service {
     }
 
     /// Answers all that is due.
+    #[inline]
     fn answer(&mut self) -> Result<()> {
         let now = monotonic_ns();
         while let Some(asked) = self.waiting.pop_front_if(|asked| asked.after + self.delay_ns <= now) {
@@ -129,6 +133,7 @@ impl Service {
         Ok(())
     }
 
+    #[inline]
     fn look_at_the_time(&mut self) {
         let (begin, cpu_before) = self.tenth;
         let now = monotonic_ns();
