@@ -18,6 +18,7 @@ use crate::book::plan::{Plan, Plans};
 use crate::measure::bound::own_executable;
 use crate::measure::counted;
 use crate::measure::git::revision;
+use crate::measure::identity;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs::{self, LinkOrders};
 use crate::measure::session::Session;
@@ -133,7 +134,7 @@ impl Measure {
                 None => programs::build_to_measure(project)?,
             };
             let all = wanted.iter().flat_map(|own| own.current.programs.values()).flatten().cloned().collect();
-            let code = programs::code(project, &programs, &all, &known.today)?;
+            let code = identity::code(project, &programs, &all, &known.today)?;
             // What is the same machine code as before is known only now.
             let wanted = self.wanted(project, &plans, &Known::load(project)?, &machine)?;
             let build = Build { programs, code, revision, load, machine };

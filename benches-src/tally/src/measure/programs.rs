@@ -4,7 +4,7 @@
 //! all rounds, so that what it costs would be in every round and in no interval. A program is compiled once for all orders: lld keeps
 //! all that one link needs, and from that it links again in a fraction of a second.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::ops::Range;
@@ -21,7 +21,6 @@ use super::bound::{bound, own_executable};
 use super::counted;
 use crate::book::experiment::Experiment;
 use crate::project::Project;
-use crate::record::programs::Programs;
 use crate::record::sources::{hash_file, workspace};
 use crate::say;
 
@@ -31,32 +30,6 @@ pub fn built<'a>(folder: &Path, programs: impl IntoIterator<Item = &'a String>) 
     // What is not there cannot be started, which is said then.
     let files = programs.into_iter().map(|name| (name, folder.join(name))).filter(|(_, file)| file.is_file());
     files.map(|(name, file)| Ok((name.clone(), hash_file(&file)?))).collect()
-}
-
-/// The machine code of programs that lie in a folder, as far as it can be read; it is noted down, so that printing knows it. Nothing may have changed in their
-/// files since `before` the build.
-pub fn code(
-    project: &Project,
-    folder: &Path,
-    programs: &BTreeSet<String>,
-    before: &Programs,
-) -> Result<BTreeMap<String, String>> {
-    let now = Programs::read(project)?;
-    for program in programs {
-        let (then, now) = (before.files.get(program), now.files.get(program));
-        let changed =
-            then.into_iter().flatten().find(|(file, hash)| now.is_some_and(|now| now.get(*file) != Some(hash)));
-        if let Some((file, _)) = changed {
-            bail!("benches-src/{file} was changed while the programs were built; run again");
-        }
-    }
-    let (built, unread) = now.built(project, folder, programs)?;
-    if let Some(reason) = unread.first() {
-        let many = unread.len();
-        say!("tally: {many} programs are known by their sources only: {reason}");
-    }
-    built.note_down(&project.programs_built_here())?;
-    Ok(built.program.into_iter().map(|(name, own)| (name, own.code)).collect())
 }
 
 /// Builds all programs, and links to what they are now from a folder of their own; where that is. Who builds beside a session has cargo put

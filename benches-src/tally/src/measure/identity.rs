@@ -1,0 +1,36 @@
+//! What the programs come to that were just built.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::project::Project;
+use crate::record::programs::Programs;
+use crate::say;
+
+/// The machine code of programs that lie in a folder, as far as it can be read; it is noted down, so that printing knows it. Nothing may have changed in their
+/// files since `before` the build.
+pub fn code(
+    project: &Project,
+    folder: &Path,
+    programs: &BTreeSet<String>,
+    before: &Programs,
+) -> Result<BTreeMap<String, String>> {
+    let now = Programs::read(project)?;
+    for program in programs {
+        let (then, now) = (before.files.get(program), now.files.get(program));
+        let changed =
+            then.into_iter().flatten().find(|(file, hash)| now.is_some_and(|now| now.get(*file) != Some(hash)));
+        if let Some((file, _)) = changed {
+            bail!("benches-src/{file} was changed while the programs were built; run again");
+        }
+    }
+    let (built, unread) = now.built(project, folder, programs)?;
+    if let Some(reason) = unread.first() {
+        let many = unread.len();
+        say!("tally: {many} programs are known by their sources only: {reason}");
+    }
+    built.note_down(&project.programs_built_here())?;
+    Ok(built.program.into_iter().map(|(name, own)| (name, own.code)).collect())
+}
