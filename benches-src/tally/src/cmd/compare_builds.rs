@@ -153,7 +153,7 @@ impl CompareBuilds {
             let day = header.day().to_owned();
             let timed = timed(plan, experiment, &session.side_by_side(header, self.rounds)?, before)?;
             if let Some(cells) = timed {
-                return Ok(Some((format!("rewritten since: side by side, on {day}, it took as long"), cells)));
+                return Ok(Some((format!("rewritten since: side by side, on {day}, its numbers were the same"), cells)));
             }
             return Ok(None);
         }
@@ -184,8 +184,12 @@ const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally
 
 /// The plain cells of a program in a quick run, or in a full one where a quick one has none, each as it is and as it was.
 fn cells(experiment: &Experiment, program: &str, before: &Project) -> Result<Vec<Cell>> {
-    let mut cells = if experiment.is_full_only() { experiment.full_cells()? } else { experiment.quick_cells()? };
-    cells.retain(|cell| cell.condition.is_none() && cell.program == program);
+    let is_plain = |cell: &Cell| cell.condition.is_none() && cell.program == program;
+    let mut cells = experiment.quick_cells()?;
+    if !cells.iter().any(is_plain) {
+        cells = experiment.full_cells()?;
+    }
+    cells.retain(is_plain);
     let there = |cell: &Cell| before.programs().join(&cell.program).is_file();
     cells.retain(|cell| there(&then(experiment, cell, before)));
     let then = cells.iter().map(|cell| then(experiment, cell, before)).collect();
