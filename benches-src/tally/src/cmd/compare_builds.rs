@@ -153,7 +153,10 @@ impl CompareBuilds {
             let day = header.day().to_owned();
             let timed = timed(plan, experiment, &session.side_by_side(header, self.rounds)?, before)?;
             if let Some(cells) = timed {
-                return Ok(Some((format!("rewritten since: side by side, on {day}, its numbers were the same"), cells)));
+                return Ok(Some((
+                    format!("rewritten since: side by side, on {day}, its numbers were the same"),
+                    cells,
+                )));
             }
             return Ok(None);
         }
