@@ -154,6 +154,33 @@ fn what_cannot_be_read_is_said_and_sources_alone_tell() {
 }
 
 #[test]
+fn check_says_what_was_built_and_is_not_written_down() {
+    let project = Project::new();
+    // Its rival is a real program too.
+    project.fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: a slow step.\n\nfn main() {}\n");
+    for name in ["slow", "fast"] {
+        let _ = std::fs::remove_file(project.fake.path(&format!("programs/{name}")));
+        let mut rustc = Command::new("rustc");
+        rustc.args(FLAGS).arg("-o").arg(project.fake.path(&format!("programs/{name}")));
+        succeed_in(rustc.arg(project.fake.path(&format!("benches-src/chapter/src/bin/{name}.rs"))));
+    }
+    let said = || fail(project.fake.tally(&["check", "--programs", "programs"]));
+    assert!(said().contains("-linux-gnu.toml is not there; run: cargo tally identify"), "{}", said());
+    succeed(project.fake.tally(&["identify", "--programs", "programs"]));
+    assert!(!said().contains("run: cargo tally identify"), "{}", said());
+    project.write(&listing().replace("step ^ 5", "step ^ 6"));
+    project.compile(&FLAGS);
+    assert!(said().contains("the code of fast is another one; run: cargo tally identify"), "{}", said());
+    let with_more = listing().replace("mod table;", "mod table;\n#[path = \"fast/more.rs\"]\nmod more;");
+    project.write(&with_more);
+    project.fake.write("benches-src/chapter/src/bin/fast/more.rs", "\n");
+    project.compile(&FLAGS);
+    assert!(said().contains("fast is made of chapter/src/bin/fast/more.rs too"), "{}", said());
+    std::fs::remove_file(project.fake.path("programs/slow.d")).unwrap();
+    assert!(fail(project.fake.tally(&["identify", "--programs", "programs"])).contains("slow.d is not there"));
+}
+
+#[test]
 fn two_programs_of_one_name_are_refused() {
     let fake = Fake::new();
     fake.write("benches-src/other/programs.toml", "tools = [\"fast\"]\n");
