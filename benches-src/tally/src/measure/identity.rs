@@ -9,8 +9,8 @@ use crate::project::Project;
 use crate::record::programs::Programs;
 use crate::say;
 
-/// The machine code of programs that lie in a folder, as far as it can be read; it is noted down, so that printing knows it. Nothing may have changed in their
-/// files since `before` the build.
+/// The machine code of programs that lie in a folder, as far as it can be read; it is noted down, so that printing knows it. None of their
+/// files may have changed since `before` the build.
 pub fn code(
     project: &Project,
     folder: &Path,
@@ -18,13 +18,17 @@ pub fn code(
     before: &Programs,
 ) -> Result<BTreeMap<String, String>> {
     let now = Programs::read(project)?;
-    for program in programs {
-        let (then, now) = (before.files.get(program), now.files.get(program));
-        let changed =
-            then.into_iter().flatten().find(|(file, hash)| now.is_some_and(|now| now.get(*file) != Some(hash)));
-        if let Some((file, _)) = changed {
-            bail!("benches-src/{file} was changed while the programs were built; run again");
-        }
+    let files = |of: &Programs| {
+        programs
+            .iter()
+            .filter_map(|program| of.files.get(program))
+            .flatten()
+            .map(|(file, hash)| (file.clone(), hash.clone()))
+            .collect::<BTreeMap<_, _>>()
+    };
+    let then = files(before);
+    if let Some((file, _)) = files(&now).iter().find(|(file, hash)| then.get(*file).is_some_and(|then| then != *hash)) {
+        bail!("benches-src/{file} was changed while the programs were built; run again");
     }
     let (built, unread) = now.built(project, folder, programs)?;
     if let Some(reason) = unread.first() {
