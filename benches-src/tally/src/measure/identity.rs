@@ -35,6 +35,8 @@ pub fn code(
         let many = unread.len();
         say!("tally: {many} programs are known by their sources only: {reason}");
     }
-    built.note_down(&project.programs_built_here())?;
+    if let Err(error) = built.note_down(&project.programs_built_here()) {
+        say!("tally: warning: {error:#}");
+    }
     Ok(built.program.into_iter().map(|(name, own)| (name, own.code)).collect())
 }

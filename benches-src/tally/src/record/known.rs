@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::Header;
 use super::programs::{Compiled, Programs};
 use super::sources::{PLAN, Sources, beneath, hash};
 use super::tokens;
 use crate::book::plan_file;
+use crate::name;
 use crate::project::Project;
 
 /// All that decides how fresh records are.
@@ -154,7 +155,9 @@ impl OlderRecords {
 /// The hash of what every program is measured by.
 fn harness(project: &Project) -> Result<String> {
     let folders = ["harness/src", "observation/src"].map(|folder| project.benches().join(folder));
-    let entries = folders.iter().flat_map(|folder| WalkDir::new(folder).sort_by_file_name());
+    let is_own = |entry: &DirEntry| entry.depth() == 0 || name::is_ones_own(entry.file_name());
+    let entries =
+        folders.iter().flat_map(|folder| WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_own));
     let mut said = String::new();
     for entry in entries {
         let entry = entry.context("cannot list benches-src/harness or benches-src/observation")?;

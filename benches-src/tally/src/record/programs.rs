@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{code, tokens};
 use crate::book::plan_file;
+use crate::name;
 use crate::project::Project;
 
 /// Every program of the workspace as it lies here.
@@ -179,7 +180,11 @@ fn listings(project: &Project) -> Result<Vec<(String, PathBuf)>> {
     for chapter in project.chapters()? {
         let folder = project.benches().join(&chapter).join("src/bin");
         let files = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let listings = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+        let is_listing = |path: &PathBuf| {
+            let is_own = path.file_name().is_some_and(name::is_ones_own);
+            is_own && path.extension().is_some_and(|extension| extension == "rs")
+        };
+        let listings = files.filter(is_listing);
         all.extend(listings.map(|path| (chapter.clone(), path)));
     }
     all.sort();
