@@ -237,10 +237,9 @@ fn counted(session: &Session, header: &Header, before: &Project) -> Result<Optio
     Ok((!said.is_empty()).then_some(said))
 }
 
-/// What was measured of each cell, if none shows that it takes longer or shorter by more than two parts in a hundred, and one at least is known to within
-/// five.
+/// What was measured of each cell, if the numbers are the same.
 fn timed(plan: &Plan, experiment: &Experiment, record: &Record, before: &Project) -> Result<Option<Vec<String>>> {
-    let (mut said, mut is_precise) = (Vec::new(), false);
+    let (mut said, mut ratios) = (Vec::new(), Vec::new());
     for cell in record.header.cells.iter().filter(|cell| !cell.is_before()) {
         let measure = experiment.main_measure();
         let expression =
@@ -254,11 +253,37 @@ fn timed(plan: &Plan, experiment: &Experiment, record: &Record, before: &Project
             "{cell}: {ratio:.3} [{low:.3}, {high:.3}] of the time before, {} rounds",
             quantity.estimate.rounds
         ));
-        if low > 1.0 + ALIKE || high < 1.0 - ALIKE {
-            say!("tally: {name}: {ratio:.3} [{low:.3}, {high:.3}] of what it took");
-            return Ok(None);
-        }
-        is_precise |= low >= ratio * (1.0 - PRECISE) && high <= ratio * (1.0 + PRECISE);
+        ratios.push([ratio, low, high]);
     }
-    Ok(is_precise.then_some(said))
+    let is_alike = is_alike(&ratios);
+    if !is_alike {
+        said.iter().for_each(|cell| say!("tally: {cell}"));
+    }
+    Ok(is_alike.then_some(said))
+}
+
+/// Whether no ratio, each with the ends of its interval, is known to differ from one by more than two parts in a hundred, and one at least is known to
+/// within five.
+fn is_alike(ratios: &[[f64; 3]]) -> bool {
+    let reaches = |[_, low, high]: &[f64; 3]| *low <= 1.0 + ALIKE && *high >= 1.0 - ALIKE;
+    let is_precise =
+        |[ratio, low, high]: &[f64; 3]| *low >= ratio * (1.0 - PRECISE) && *high <= ratio * (1.0 + PRECISE);
+    ratios.iter().all(reaches) && ratios.iter().any(is_precise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_to_differ_or_known_too_little_is_not_alike() {
+        assert!(is_alike(&[[1.0, 0.99, 1.01]]));
+        assert!(is_alike(&[[1.03, 1.01, 1.05]]), "it may be two parts in a hundred");
+        assert!(!is_alike(&[[1.04, 1.03, 1.05]]));
+        assert!(!is_alike(&[[0.9, 0.88, 0.97]]));
+        assert!(!is_alike(&[[1.0, 0.8, 1.2]]), "it may be anything");
+        assert!(is_alike(&[[1.0, 0.8, 1.2], [1.0, 0.99, 1.01]]));
+        assert!(!is_alike(&[[1.0, 0.99, 1.01], [1.05, 1.03, 1.07]]), "the second differs");
+        assert!(!is_alike(&[]));
+    }
 }

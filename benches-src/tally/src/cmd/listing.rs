@@ -232,3 +232,23 @@ fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
         entries.filter_map(|entry| Some(entry.path().strip_prefix(benches).ok()?.to_string_lossy().into_owned()));
     paths.filter(|path| path.ends_with(".rs")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_programs_share_is_all_that_lies_beside_and_below_their_library() {
+        let benches = tempfile::tempdir().unwrap();
+        for file in ["lib.rs", "parts.rs", "parts/one.rs", "parts/notes.md", "parts/bin/two.rs", "bin/program.rs"] {
+            let path = benches.path().join("chapter/src").join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let mut shared = shared_files(benches.path(), "chapter");
+        shared.sort();
+        let expected = ["lib.rs", "parts.rs", "parts/bin/two.rs", "parts/one.rs"];
+        assert_eq!(shared, expected.map(|file| format!("chapter/src/{file}")));
+        assert!(shared_files(benches.path(), "none").is_empty());
+    }
+}
