@@ -143,8 +143,8 @@ impl CompareBuilds {
                 progress: &|_, _| {},
             };
             if let Some(cells) = counted(&session, &header, before)? {
-                let because = "rewritten since, with the same instructions, allocations and system calls per operation"
-                    .to_owned();
+                let because =
+                    "rewritten, with the same instructions, allocations and system calls per operation".to_owned();
                 return Ok(Some((because, cells)));
             }
             if self.count {
@@ -153,10 +153,7 @@ impl CompareBuilds {
             let day = header.day().to_owned();
             let timed = timed(plan, experiment, &session.side_by_side(header, self.rounds)?, before)?;
             if let Some(cells) = timed {
-                return Ok(Some((
-                    format!("rewritten since: side by side, on {day}, its numbers were the same"),
-                    cells,
-                )));
+                return Ok(Some((format!("rewritten; side by side, on {day}, its numbers were the same"), cells)));
             }
             return Ok(None);
         }

@@ -111,7 +111,7 @@ impl Frame<'_> {
             .chain(linking_note(experiment, record))
             .chain(chance_note(experiment, record));
         let texts = view.other_text(plan, experiment, &record.header)?;
-        let notes = full_only.chain(own).chain(session).chain(identity_note(&texts)).chain(doubts);
+        let notes = full_only.chain(own).chain(session).chain(identity_note(experiment, &texts)).chain(doubts);
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
         let command = format!("cargo tally table {}", experiment.name);
@@ -237,13 +237,17 @@ fn precision_note(record: &Record) -> Option<String> {
 }
 
 /// The programs whose source text is another one than that of what ran.
-fn identity_note(listings: &BTreeSet<String>) -> Option<String> {
+fn identity_note(experiment: &Experiment, listings: &BTreeSet<String>) -> Option<String> {
     let programs: Vec<&str> =
         listings.iter().filter_map(|listing| listing.rsplit('/').next()?.strip_suffix(".rs")).collect();
+    let which = if programs.len() > 1 && programs.len() == experiment.programs().len() {
+        "these programs".to_owned()
+    } else {
+        programs.join(", ")
+    };
     (!programs.is_empty()).then(|| {
         format!(
-            "The source text of {} has changed since this was measured; the machine code is the same, or does the same work.",
-            programs.join(", ")
+            "The source text of {which} has changed since this was measured; the machine code is the same, or does the same work."
         )
     })
 }

@@ -217,10 +217,7 @@ pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machi
             let complaint = freshness.complaint()?;
             Some(Missing::new("stale", format!("the numbers were {complaint}. {again}")))
         }
-        Freshness::Older(what) => Some(Missing::new(
-            "older",
-            format!("what runs is the same or does the same work, but this has changed since: {}", what.join(", ")),
-        )),
+        Freshness::Older(what) => Some(Missing::new("older", format!("since this was measured: {}", what.join("; ")))),
     }
 }
 

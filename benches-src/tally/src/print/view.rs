@@ -369,7 +369,7 @@ impl View {
         if *machine == Machine::Local && freshness == Freshness::Fresh {
             let differences = header.machine.differences(self.read.identity.get_or_init(Facts::read_identity));
             if !differences.is_empty() {
-                return Freshness::Older(differences.into_iter().map(str::to_owned).collect());
+                return Freshness::Older(differences.into_iter().map(|fact| format!("{fact} changed")).collect());
             }
         }
         freshness

@@ -54,7 +54,7 @@ pub struct Current {
 pub enum Freshness {
     /// It was measured with exactly these.
     Fresh,
-    /// What runs is the same, or does the same work; what differs.
+    /// What runs is the same, or does the same work; what happened since it was measured.
     Older(Vec<String>),
     /// Another listing or plan than the one shown.
     Stale(Stale),
@@ -122,6 +122,7 @@ impl Current {
         };
         let mut beneath = differences(&then.beneath, &self.sources.beneath);
         beneath.extend(older.flatten().iter().flat_map(|older| older.older.iter().cloned()));
+        let beneath: Vec<String> = beneath.into_iter().map(|name| format!("{name} changed")).collect();
         let (mut what, mut others) = (BTreeSet::new(), BTreeMap::new());
         for (program, all) in &self.programs {
             let said = match older {

@@ -63,7 +63,7 @@ fn the_same_sources_or_the_same_machine_code_are_fresh() {
 #[test]
 fn what_stands_beneath_makes_older_and_a_plan_makes_stale() {
     let record = measured("1", Some("m"), "1");
-    assert_eq!(plain("1", "m", "2").freshness(&record), Freshness::Older(vec!["lock".to_owned()]));
+    assert_eq!(plain("1", "m", "2").freshness(&record), Freshness::Older(vec!["lock changed".to_owned()]));
     let mut other = plain("1", "m", "1");
     other.sources.own.insert(PLAN.to_owned(), "q".to_owned());
     let freshness = other.freshness(&record);
@@ -112,7 +112,7 @@ fn an_older_record_is_what_its_revision_was_and_never_fresh_without_being_known(
     assert_eq!(with("a", "", "").freshness(&record), Freshness::Fresh);
     assert_eq!(with("a", "", "").other_text(&record), BTreeSet::from([FILE.to_owned()]), "of that revision");
     assert_eq!(with("all", "", "").freshness(&record), Freshness::Fresh);
-    assert_eq!(with("a", "", "harness").freshness(&record), Freshness::Older(vec!["harness".to_owned()]));
+    assert_eq!(with("a", "", "harness").freshness(&record), Freshness::Older(vec!["harness changed".to_owned()]));
     assert_eq!(with("", "a", "").freshness(&record), Freshness::Older(vec!["it took as long".to_owned()]));
     assert_eq!(with("b", "", "").freshness(&record).complaint(), stale(FILE), "that is of another program");
     record.seed += 1;
