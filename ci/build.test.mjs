@@ -40,7 +40,7 @@ test('a second build measures nothing, and neither does one after a change of pr
 test('a listing that was changed after measuring is boxed as stale, and so is every number and verdict that stands on it', () => {
   const listing = join(checkout, 'benches-src/switch-cost/src/bin/loop-socket.rs');
   const before = readFileSync(listing, 'utf8');
-  writeFileSync(listing, `${before}// changed\n`);
+  writeFileSync(listing, `${before}pub fn changed() {}\n`);
   const { status, output, site } = build(checkout, { effort: 'never', show: 'reference' });
   const check = spawnSync('cargo', ['tally', 'check'], { cwd: checkout, encoding: 'utf8' });
   writeFileSync(listing, before);
