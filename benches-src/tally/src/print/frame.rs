@@ -21,6 +21,7 @@ use crate::print::format;
 use crate::print::render;
 use crate::print::view::{Kept, View};
 use crate::record::Record;
+use crate::record::known::REWRITTEN;
 use crate::record::sources::Freshness;
 use crate::statistics::Estimate;
 
@@ -111,7 +112,8 @@ impl Frame<'_> {
             .chain(linking_note(experiment, record))
             .chain(chance_note(experiment, record));
         let texts = view.other_text(plan, experiment, &record.header)?;
-        let notes = full_only.chain(own).chain(session).chain(identity_note(experiment, &texts)).chain(doubts);
+        let notes =
+            full_only.chain(own).chain(session).chain(identity_note(experiment, &texts, freshness)).chain(doubts);
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
         let command = format!("cargo tally table {}", experiment.name);
@@ -237,7 +239,7 @@ fn precision_note(record: &Record) -> Option<String> {
 }
 
 /// The programs whose source text is another one than that of what ran.
-fn identity_note(experiment: &Experiment, listings: &BTreeSet<String>) -> Option<String> {
+fn identity_note(experiment: &Experiment, listings: &BTreeSet<String>, freshness: &Freshness) -> Option<String> {
     let programs: Vec<&str> =
         listings.iter().filter_map(|listing| listing.rsplit('/').next()?.strip_suffix(".rs")).collect();
     let which = if programs.len() > 1 && programs.len() == experiment.programs().len() {
@@ -245,11 +247,14 @@ fn identity_note(experiment: &Experiment, listings: &BTreeSet<String>) -> Option
     } else {
         programs.join(", ")
     };
-    (!programs.is_empty()).then(|| {
-        format!(
-            "The source text of {which} has changed since this was measured; the machine code is the same, or does the same work."
-        )
-    })
+    let reasons: &[String] = if let Freshness::Older(reasons) = freshness { reasons } else { &[] };
+    let shown: Vec<&str> =
+        reasons.iter().filter_map(|reason| Some(reason.strip_prefix(REWRITTEN)?.get(2..)?)).collect();
+    let but = match &shown[..] {
+        [] => "the machine code is the same".to_owned(),
+        shown => format!("what runs is the same machine code, or was shown to do the same work: {}", shown.join("; ")),
+    };
+    (!programs.is_empty()).then(|| format!("The source text of {which} has changed since this was measured; {but}."))
 }
 
 /// Whether the place of code in memory is in the intervals, where an experiment asks for that.

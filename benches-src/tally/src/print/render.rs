@@ -16,6 +16,7 @@ use crate::print::format::{self, Shown};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
 use crate::record::Record;
+use crate::record::known::REWRITTEN;
 use crate::record::sources::Freshness;
 
 /// Who reads what is printed.
@@ -217,7 +218,13 @@ pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machi
             let complaint = freshness.complaint()?;
             Some(Missing::new("stale", format!("the numbers were {complaint}. {again}")))
         }
-        Freshness::Older(what) => Some(Missing::new("older", format!("since this was measured: {}", what.join("; ")))),
+        Freshness::Older(what) => {
+            // Of programs that do the same work the notes under a table speak.
+            let beneath: Vec<&str> =
+                what.iter().map(String::as_str).filter(|reason| !reason.starts_with(REWRITTEN)).collect();
+            let words = format!("since this was measured: {}", beneath.join("; "));
+            (!beneath.is_empty()).then(|| Missing::new("older", words))
+        }
     }
 }
 

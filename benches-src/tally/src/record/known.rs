@@ -15,6 +15,9 @@ use crate::book::plan_file;
 use crate::name;
 use crate::project::Project;
 
+/// How it begins what is said of a program that is another one now and does the same work.
+pub const REWRITTEN: &str = "rewritten";
+
 /// All that decides how fresh records are.
 #[derive(Debug, Default)]
 pub struct Known {

@@ -34,7 +34,7 @@ fn a_record_of_a_build_that_takes_as_long_is_shown_with_that_said() {
     succeed(compare(&before, &after));
     let page = table(&after);
     assert!(!page.contains("<strong>stale</strong>"), "{page}");
-    assert!(page.contains("rewritten; side by side"), "{page}");
+    assert!(page.contains("was shown to do the same work: side by side, on"), "{page}");
     let written = after.read("data/equivalences.toml");
     assert!(written.contains("program = \"slow\"") && written.contains("of the time before, 12 rounds"), "{written}");
     assert!(!written.contains("program = \"fast\""), "which nobody touched: {written}");
