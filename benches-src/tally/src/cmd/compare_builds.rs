@@ -1,5 +1,7 @@
-//! `tally compare-builds`: programs that run otherwise than before, beside what they were. Those that do the same work are written down, so that records
-//! of the earlier ones still speak of them. What is counted decides first, and the clock only where nothing can be counted, or where counts differ.
+//! `tally compare-builds`: programs that run otherwise than before, beside what they were. Those
+//! that do the same work are written down, so that records of the earlier ones still speak of them.
+//! What is counted decides first, and the clock only where nothing can be counted, or where counts
+//! differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -182,7 +184,8 @@ fn pairs(project: &Project, folder: &Path, before: &Project) -> Result<Vec<Pair>
 
 const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally compare-builds`. What is said: benches-src/tally/src/record/known.rs\n\n";
 
-/// The plain cells of a program in a quick run, or in a full one where a quick one has none, each as it is and as it was.
+/// The plain cells of a program in a quick run, or in a full one where a quick one has none, each
+/// as it is and as it was.
 fn cells(experiment: &Experiment, program: &str, before: &Project) -> Result<Vec<Cell>> {
     let is_plain = |cell: &Cell| cell.condition.is_none() && cell.program == program;
     let mut cells = experiment.quick_cells()?;
@@ -202,7 +205,8 @@ fn then(experiment: &Experiment, cell: &Cell, before: &Project) -> Cell {
     if has_it { cell.before() } else { renamed::then(&experiment.renamed, cell).before() }
 }
 
-/// What was counted of each cell, if all of it is the same; nothing where it differs, or where nothing can be counted.
+/// What was counted of each cell, if all of it is the same; nothing where it differs, or where
+/// nothing can be counted.
 fn counted(session: &Session, header: &Header, before: &Project) -> Result<Option<Vec<String>>> {
     if !session.experiment.measures.is_empty() {
         return Ok(None);
@@ -259,8 +263,8 @@ fn timed(plan: &Plan, experiment: &Experiment, record: &Record, before: &Project
     Ok(is_alike.then_some(said))
 }
 
-/// Whether no ratio, each with the ends of its interval, is known to differ from one by more than two parts in a hundred, and one at least is known to
-/// within five.
+/// Whether no ratio, each with the ends of its interval, is known to differ from one by more than
+/// two parts in a hundred, and one at least is known to within five.
 fn is_alike(ratios: &[[f64; 3]]) -> bool {
     let reaches = |[_, low, high]: &[f64; 3]| *low <= 1.0 + ALIKE && *high >= 1.0 - ALIKE;
     let is_precise =

@@ -1,4 +1,5 @@
-//! `tally identify`: writes down what the compiler made of each program, so that printing knows it without compiling anything.
+//! `tally identify`: writes down what the compiler made of each program, so that printing knows it
+//! without compiling anything.
 
 use std::fs;
 use std::path::PathBuf;

@@ -9,8 +9,8 @@ use crate::project::Project;
 use crate::record::programs::Programs;
 use crate::say;
 
-/// The machine code of programs that lie in a folder, as far as it can be read; it is noted down, so that printing knows it. None of their
-/// files may have changed since `before` the build.
+/// The machine code of programs that lie in a folder, as far as it can be read; it is noted down,
+/// so that printing knows it. None of their files may have changed since `before` the build.
 pub fn code(
     project: &Project,
     folder: &Path,

@@ -248,8 +248,7 @@ fn identity_note(experiment: &Experiment, listings: &BTreeSet<String>, freshness
         programs.join(", ")
     };
     let reasons: &[String] = if let Freshness::Older(reasons) = freshness { reasons } else { &[] };
-    let shown: Vec<&str> =
-        reasons.iter().filter_map(|reason| Some(reason.strip_prefix(REWRITTEN)?.get(2..)?)).collect();
+    let shown: Vec<&str> = reasons.iter().filter_map(|reason| reason.strip_prefix(REWRITTEN)?.get(2..)).collect();
     let but = match &shown[..] {
         [] => "the machine code is the same".to_owned(),
         shown => format!("what runs is the same machine code, or was shown to do the same work: {}", shown.join("; ")),

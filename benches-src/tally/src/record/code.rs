@@ -1,9 +1,11 @@
-//! What a program executes of this project's own code, as one hash of its machine code: equal hashes, equal work.
+//! What a program executes of this project's own code, as one hash of its machine code: equal
+//! hashes, equal work.
 //!
-//! Hashed are the functions that were compiled of the project's crates, as the linker kept them: what nothing calls is not in the program. Left out
-//! is what moves without a change to what runs: addresses, names and order of functions, paths and lines that a panic would say, the words of
-//! `--help`. What another function or a constant is, stands in the place of its address: of the project's own functions what they do, of others
-//! their names, of constants their bytes.
+//! Hashed are the functions that were compiled of the project's crates, as the linker kept them:
+//! what nothing calls is not in the program. Left out is what moves without a change to what runs:
+//! addresses, names and order of functions, paths and lines that a panic would say, the words of
+//! `--help`. What another function or a constant is, stands in the place of its address: of the
+//! project's own functions what they do, of others their names, of constants their bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +20,8 @@ use object::{
 
 use super::sum::sha256;
 
-/// The hash of the program in this file, given the crates whose code is the project's own, by their names in symbols; its own crate among them.
+/// The hash of the program in this file, given the crates whose code is the project's own, by their
+/// names in symbols; its own crate among them.
 pub fn hash_of(program: &Path, own: &[String]) -> Result<String> {
     let bytes = fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
     hash(&bytes, own).with_context(|| format!("the machine code of {} cannot be compared", program.display()))
@@ -87,7 +90,8 @@ struct Image<'a> {
     pointers: BTreeMap<u64, Pointer>,
     /// Every place that something points to: a constant ends where the next begins.
     marks: BTreeSet<u64>,
-    /// Constants that are lists of distances, each from the list's own beginning to the case of a `match`, or to another constant.
+    /// Constants that are lists of distances, each from the list's own beginning to the case of a
+    /// `match`, or to another constant.
     lists: BTreeSet<u64>,
     /// Where the project's own functions lie.
     own: Vec<(u64, u64)>,
@@ -142,7 +146,8 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// What pointers and instructions point to, and which of it is a list of distances: one of them is loaded, and the list's own address added.
+    /// What pointers and instructions point to, and which of it is a list of distances: one of them
+    /// is loaded, and the list's own address added.
     fn marks(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
         let pointed = self.pointers.values().filter_map(|pointer| match pointer {
             Pointer::To(address) => Some(*address),
@@ -297,7 +302,8 @@ impl<'a> Image<'a> {
     }
 }
 
-/// All functions, by their addresses. Before those of an object that was linked stands its crate's name, with one of a kind after a full stop.
+/// All functions, by their addresses. Before those of an object that was linked stands its crate's
+/// name, with one of a kind after a full stop.
 fn functions(file: &File, own: &[String]) -> Result<BTreeMap<u64, Function>> {
     let mut functions: BTreeMap<u64, Function> = BTreeMap::new();
     let (mut of_crate, mut seen) = (String::new(), BTreeSet::new());
@@ -338,8 +344,8 @@ fn crate_in(name: &str, own: &[String]) -> Option<String> {
     paths.into_iter().find(|path| *path == "harness" || own.iter().any(|own| own == path)).map(str::to_owned)
 }
 
-/// Whether a function is what was measured: of the project's own crates, or of the harness's timed section. How parameters are read is not, nor is the
-/// number that a compiler gives to a type.
+/// Whether a function is what was measured: of the project's own crates, or of the harness's timed
+/// section. How parameters are read is not, nor is the number that a compiler gives to a type.
 fn is_measured(of_crate: &str, name: &str, own: &[String]) -> bool {
     let is_timed = of_crate == "harness" && name.contains("harness::laps::");
     let is_left_out = name.contains("clap_builder") || name.ends_with("core::any::Any>::type_id");

@@ -1,4 +1,5 @@
-//! What is known of programs besides what lies here: which machine code does the same work as which, and what older records were made of.
+//! What is known of programs besides what lies here: which machine code does the same work as
+//! which, and what older records were made of.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,7 +54,8 @@ pub struct Equivalences {
     pub all: Vec<Equivalence>,
 }
 
-/// What records that say nothing of machine code were made of, found out once from the repository's history: each beside one revision of it.
+/// What records that say nothing of machine code were made of, found out once from the repository's
+/// history: each beside one revision of it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlderRecords {
@@ -83,7 +85,8 @@ pub struct Base {
     pub alike: String,
 }
 
-/// A record beside that revision. Of programs that are in neither list, it was measured with other ones; "all" stands for all of its programs.
+/// A record beside that revision. Of programs that are in neither list, it was measured with other
+/// ones; "all" stands for all of its programs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlderRecord {
@@ -110,7 +113,8 @@ impl Known {
         Ok(Arc::new(Self { today, beneath, older_records, equivalences: equivalences.all }))
     }
 
-    /// What is said of a program that is known by these keys and does the work of today's: nothing where it is today's. None where it is not known to.
+    /// What is said of a program that is known by these keys and does the work of today's: nothing
+    /// where it is today's. None where it is not known to.
     pub fn does_the_work_of(&self, program: &str, keys: &[&str]) -> Option<BTreeSet<String>> {
         let today = self.today.keys.get(program)?;
         let mut reached: Vec<_> = keys.iter().map(|key| (*key, BTreeSet::new())).collect();

@@ -1,5 +1,6 @@
-//! What each program is made of, and what its machine code comes to: as the compiler said when it was built. What `cargo tally identify` wrote
-//! into `data/programs` says it without compiling anything.
+//! What each program is made of, and what its machine code comes to: as the compiler said when it
+//! was built. What `cargo tally identify` wrote into `data/programs` says it without compiling
+//! anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,12 +19,13 @@ use crate::project::Project;
 pub struct Programs {
     /// The files of each, by its name, with what they say to the compiler.
     pub files: BTreeMap<String, BTreeMap<String, String>>,
-    /// What each is known by: the hash of all its files, and that of the machine code that was made of just these, for each kind of machine for which
-    /// it is known.
+    /// What each is known by: the hash of all its files, and that of the machine code that was made
+    /// of just these, for each kind of machine for which it is known.
     pub keys: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What is known of programs that were built: a file of `data/programs`, or of `target` for those that are newer.
+/// What is known of programs that were built: a file of `data/programs`, or of `target` for those
+/// that are newer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Built {
@@ -90,7 +92,8 @@ impl Programs {
         Ok(all)
     }
 
-    /// What the programs that were just built into a folder come to. Whatever cannot be read of one is said, and it is left out.
+    /// What the programs that were just built into a folder come to. Whatever cannot be read of one
+    /// is said, and it is left out.
     pub fn built(&self, project: &Project, folder: &Path, wanted: &BTreeSet<String>) -> Result<(Built, Vec<String>)> {
         let (mut built, mut unread) = (Built::default(), Vec::new());
         for (chapter, listing) in listings(project)? {
@@ -191,7 +194,8 @@ fn listings(project: &Project) -> Result<Vec<(String, PathBuf)>> {
     Ok(all)
 }
 
-/// The files of this workspace, from its folder on, of which the compiler says that it made a program of them. None where it was not built here.
+/// The files of this workspace, from its folder on, of which the compiler says that it made a
+/// program of them. None where it was not built here.
 fn dep_info(project: &Project, folder: &Path, program: &str) -> Result<Option<BTreeSet<String>>> {
     let path = folder.join(program).with_extension("d");
     if !path.is_file() {

@@ -1,7 +1,8 @@
 //! Whether what was measured is what lies here now, decided without compiling anything.
 //!
-//! A program is the same if its files say the same to the compiler, or if its machine code is the same: either suffices. *stale*: what runs is another
-//! one, or the plan is. *older*: what stands beneath differs, or what runs does and was shown to do the same work.
+//! A program is the same if its files say the same to the compiler, or if its machine code is the
+//! same: either suffices. *stale*: what runs is another one, or the plan is. *older*: what stands
+//! beneath differs, or what runs does and was shown to do the same work.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,12 +27,14 @@ pub const PLAN: &str = "plan";
 /// Everything that decides what programs do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sources {
-    /// The plan's entry, and the files that programs are made of, each with a hash of what it says to the compiler. Records without [`Self::code`]
-    /// have hashes of files' bytes, and only of those that were found by their names.
+    /// The plan's entry, and the files that programs are made of, each with a hash of what it says
+    /// to the compiler. Records without [`Self::code`] have hashes of files' bytes, and only of
+    /// those that were found by their names.
     pub own: BTreeMap<String, String>,
     /// What all programs stand on: harness, dependencies, compiler, flags.
     pub beneath: BTreeMap<String, String>,
-    /// The machine code of each program, where it can be read. Records that were made before it was noted down lack it.
+    /// The machine code of each program, where it can be read. Records that were made before it was
+    /// noted down lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<BTreeMap<String, String>>,
 }
@@ -41,7 +44,8 @@ pub struct Sources {
 pub struct Current {
     /// As far as it is known without compiling anything.
     pub sources: Sources,
-    /// The programs that it runs, each with all whose code decides: itself, and those that it starts.
+    /// The programs that it runs, each with all whose code decides: itself, and those that it
+    /// starts.
     pub programs: BTreeMap<String, BTreeSet<String>>,
     /// What cells of older records are called now.
     pub renamed: Vec<Renamed>,
@@ -65,7 +69,8 @@ pub enum Freshness {
 pub struct Stale {
     /// The files that differ.
     pub what: Vec<String>,
-    /// The programs that are not stale, each with what is said of its older numbers, if anything is.
+    /// The programs that are not stale, each with what is said of its older numbers, if anything
+    /// is.
     pub others: BTreeMap<String, Vec<String>>,
 }
 
@@ -173,7 +178,8 @@ impl Current {
         if differ.is_empty() { Ok(words) } else { Err(differ) }
     }
 
-    /// The listings whose text is another one than that of what ran, though the machine code is the same or does the same work.
+    /// The listings whose text is another one than that of what ran, though the machine code is the
+    /// same or does the same work.
     pub fn other_text(&self, header: &Header) -> BTreeSet<String> {
         let freshness = self.freshness(header);
         let is_other = |program: &&String| {
@@ -261,8 +267,9 @@ fn without_lints(flags: &str) -> String {
     kept.join(" ")
 }
 
-/// What a chapter's programs are made of besides this project's own files: every package that they need, directly or not, with its
-/// version and checksum, and the features that the workspace asks of it. What other chapters need does not count.
+/// What a chapter's programs are made of besides this project's own files: every package that they
+/// need, directly or not, with its version and checksum, and the features that the workspace asks
+/// of it. What other chapters need does not count.
 struct Dependencies(String);
 
 #[derive(Deserialize)]

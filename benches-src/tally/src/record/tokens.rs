@@ -1,4 +1,5 @@
-//! What a source file says to the compiler, as a hash: no comment, no layout, nothing that is only documented, linted or tested.
+//! What a source file says to the compiler, as a hash: no comment, no layout, nothing that is only
+//! documented, linted or tested.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -33,7 +34,8 @@ fn say(tokens: TokenStream, said: &mut String) {
                     continue;
                 }
                 Some(TokenTree::Group(attribute)) if attribute.stream().to_string().replace(' ', "") == "cfg(test)" => {
-                    // What follows belongs to it: an item ends with its body or a semicolon, and all else at a comma.
+                    // What follows belongs to it: an item ends with its body or a semicolon, and
+                    // all else at a comma.
                     let is_last = |token: &TokenTree| match token {
                         TokenTree::Punct(sign) => [';', ','].contains(&sign.as_char()),
                         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
