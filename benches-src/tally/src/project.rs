@@ -1,5 +1,6 @@
 //! Where things lie. The name is the path, so this is the only place that knows paths.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -149,6 +150,15 @@ impl Project {
     /// A program's file, from the workspace's folder on.
     pub fn listing(chapter: &str, program: &str) -> String {
         format!("{chapter}/src/bin/{program}.rs")
+    }
+
+    /// The names of a chapter's programs, by the files that lie there.
+    pub fn programs_in(&self, chapter: &str) -> Result<BTreeSet<String>> {
+        let folder = self.benches().join(chapter).join("src/bin");
+        let listed = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+        let files = listed.flatten().map(|entry| entry.file_name()).filter(|file| name::is_ones_own(file));
+        let files = files.map(|file| file.to_string_lossy().into_owned());
+        Ok(files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect())
     }
 
     /// Where the book's text lies.

@@ -1,4 +1,5 @@
-//! `tally listing`: of programs, the part that is inside the clock and what the others do meanwhile; of a chapter, every program with its whole file.
+//! `tally listing`: of programs, the part that is inside the clock and what the others do
+//! meanwhile; of a chapter, every program with its whole file.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -68,7 +69,8 @@ impl Listing {
         })
     }
 
-    /// Whether there is all that it shows. That each program of a chapter has its excerpt is seen where all of them are shown, once.
+    /// Whether there is all that it shows. That each program of a chapter has its excerpt is seen
+    /// where all of them are shown, once.
     pub fn is_known(&self, view: &View) -> Result<()> {
         if self.all.is_some() || !self.file.is_empty() {
             return self.print(view, Form::Text).map(drop);
@@ -222,7 +224,8 @@ fn repository_link(view: &View, path: &str, revision: Option<&str>) -> Result<Op
     Ok(url.map(|url| format!("{}/blob/{}/{path}", url.trim_end_matches('/'), revision.unwrap_or("main"))))
 }
 
-/// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for the programs themselves.
+/// What the programs of a chapter share: its `lib.rs` and whatever else is in its `src`, but for
+/// the programs themselves.
 fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
     let is_shared =
         |entry: &DirEntry| (entry.depth() != 1 || entry.file_name() != "bin") && name::is_ones_own(entry.file_name());

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{code, tokens};
 use crate::book::plan_file;
-use crate::name;
 use crate::project::Project;
 
 /// Every program of the workspace as it lies here.
@@ -63,9 +62,8 @@ impl Programs {
         }
         let mut hashes = BTreeMap::new();
         let mut all = Self::default();
-        for (chapter, listing) in listings(project)? {
-            let name = listing.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let listing = format!("{chapter}/src/bin/{name}.rs");
+        for (chapter, name) in all_programs(project)? {
+            let listing = Project::listing(&chapter, &name);
             let mut files = BTreeSet::from([listing.clone()]);
             files.extend(known.iter().flat_map(|known| known.files(&chapter, &name)));
             files.extend(dep_info(project, &project.programs(), &name)?.into_iter().flatten());
@@ -96,8 +94,7 @@ impl Programs {
     /// is said, and it is left out.
     pub fn built(&self, project: &Project, folder: &Path, wanted: &BTreeSet<String>) -> Result<(Built, Vec<String>)> {
         let (mut built, mut unread) = (Built::default(), Vec::new());
-        for (chapter, listing) in listings(project)? {
-            let name = listing.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (chapter, name) in all_programs(project)? {
             if !wanted.contains(&name) {
                 continue;
             }
@@ -138,8 +135,7 @@ impl Built {
     /// What the compiler said of all programs that were built: their files, and their code.
     pub fn of_all(project: &Project, folder: &Path) -> Result<Self> {
         let mut made_of: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
-        for (chapter, listing) in listings(project)? {
-            let name = listing.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (chapter, name) in all_programs(project)? {
             let Some(files) = dep_info(project, folder, &name)? else {
                 bail!(
                     "{} is not there; build the programs, as README.md says",
@@ -177,20 +173,14 @@ fn crates(chapter: &str, program: &str) -> Vec<String> {
     [program, chapter].into_iter().chain(MEASURED).map(|name| name.replace('-', "_")).collect()
 }
 
-/// The listing of every program, with its chapter.
-fn listings(project: &Project) -> Result<Vec<(String, PathBuf)>> {
+/// Every program by its name, behind its chapter.
+fn all_programs(project: &Project) -> Result<Vec<(String, String)>> {
     let mut all = Vec::new();
     for chapter in project.chapters()? {
-        let folder = project.benches().join(&chapter).join("src/bin");
-        let files = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_listing = |path: &PathBuf| {
-            let is_own = path.file_name().is_some_and(name::is_ones_own);
-            is_own && path.extension().is_some_and(|extension| extension == "rs")
-        };
-        let listings = files.filter(is_listing);
-        all.extend(listings.map(|path| (chapter.clone(), path)));
+        // Whether a chapter has any is for `tally check` to say.
+        let names = project.programs_in(&chapter).unwrap_or_default();
+        all.extend(names.into_iter().map(|name| (chapter.clone(), name)));
     }
-    all.sort();
     Ok(all)
 }
 

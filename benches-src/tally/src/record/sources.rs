@@ -164,8 +164,7 @@ impl Current {
             if files.is_some() && changed.is_empty() {
                 continue;
             }
-            let known = files.into_iter().flatten().filter_map(|(file, _)| then.own.get_key_value(file));
-            let source = source(known);
+            let source = self.source_then(program, then);
             let code = then.code.as_ref().and_then(|all| all.get(program));
             let keys: Vec<&str> = [&source].into_iter().chain(code).map(String::as_str).collect();
             match self.known.does_the_work_of(program, &keys) {
@@ -183,23 +182,21 @@ impl Current {
     pub fn other_text(&self, header: &Header) -> BTreeSet<String> {
         let freshness = self.freshness(header);
         let is_other = |program: &&String| {
-            let files = self.known.today.files.get(*program);
+            let base = &self.known.older_records.base;
             let then = match &header.sources.code {
-                Some(_) => {
-                    source(files.into_iter().flatten().filter_map(|(file, _)| header.sources.own.get_key_value(file)))
-                }
-                None => self
-                    .known
-                    .older_records
-                    .base
-                    .program
-                    .get(*program)
-                    .map_or_else(String::new, |own| own.source.clone()),
+                Some(_) => self.source_then(program, &header.sources),
+                None => base.program.get(*program).map_or_else(String::new, |own| own.source.clone()),
             };
             let speaks = !matches!(freshness.of([program.as_str()]), Freshness::Stale(_));
             speaks && self.known.today.keys.get(*program).is_some_and(|today| !today.contains(&then))
         };
         self.programs.keys().filter(is_other).map(|program| self.listing(program)).collect()
+    }
+
+    /// The hash of the files that a program is made of today, as they were then.
+    fn source_then(&self, program: &str, then: &Sources) -> String {
+        let files = self.known.today.files.get(program).into_iter().flatten();
+        source(files.filter_map(|(file, _)| then.own.get_key_value(file)))
     }
 
     fn listing(&self, program: &str) -> String {

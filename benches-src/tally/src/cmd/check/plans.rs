@@ -11,7 +11,6 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::plan_file::{self, LONGEST_LINE};
 use crate::cmd::list::operation;
-use crate::name;
 use crate::print::frame::{planned_cells, shared_parameters};
 use crate::print::view::View;
 use crate::project::Project;
@@ -24,7 +23,7 @@ pub fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
     if !view.places.text(&page).is_some_and(|text| text.contains(&all)) {
         wrong.push(format!("book/src/{page} does not show the programs of its chapter: {all}"));
     }
-    let programs = programs(&view.project, &plan.chapter)?;
+    let programs = view.project.programs_in(&plan.chapter)?;
     wrong.extend(entries(view, plan, &programs));
     for program in programs {
         if let Err(error) = operation(&view.project, &plan.chapter, &program) {
@@ -57,15 +56,6 @@ fn entries(view: &View, plan: &Plan, programs: &BTreeSet<String>) -> Vec<String>
         }
     }
     wrong
-}
-
-/// The files of a chapter's `src/bin`, without their ending.
-fn programs(project: &Project, chapter: &str) -> Result<BTreeSet<String>> {
-    let folder = project.benches().join(chapter).join("src/bin");
-    let listed = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let files = listed.flatten().map(|entry| entry.file_name()).filter(|file| name::is_ones_own(file));
-    let files = files.map(|file| file.to_string_lossy().into_owned());
-    Ok(files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect())
 }
 
 /// No two rows of a figure are called the same.
