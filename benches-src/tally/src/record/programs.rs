@@ -142,6 +142,11 @@ impl Built {
                     folder.join(name).with_extension("d").display()
                 )
             };
+            ensure!(
+                files.contains(&Project::listing(&chapter, &name)),
+                "{} was built in another folder; build the programs here, as README.md says",
+                folder.join(&name).display()
+            );
             made_of.entry(chapter).or_default().insert(name, files);
         }
         let mut all = Self::default();
