@@ -1,5 +1,6 @@
 //! What mdBook calls.
 
+pub mod commands;
 pub mod heads;
 pub mod moved;
 pub mod preprocess;

@@ -1,8 +1,9 @@
 //! `tally preprocess`: what mdBook calls before it renders.
 //!
 //! - `measure` measures what is stale and fetches what draws charts; it leaves the book as it is.
-//! - `cmdrun` puts into pages what their directives print. tally answers its own in this one process; commands that `book.toml` lists go to
-//!   the real mdbook-cmdrun, whose own executable does not understand mdBook 0.5. It is strict: a directive that fails, fails the build.
+//! - `cmdrun` puts into pages what their directives print. tally answers its own in this one process;
+//!   commands that `book.toml` lists go to the real mdbook-cmdrun, whose own executable does not
+//!   understand mdBook 0.5. It is strict: a directive that fails, fails the build.
 
 use std::env;
 use std::io;
@@ -12,7 +13,6 @@ use std::process::exit;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use mdbook_cmdrun::CmdRun;
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext, parse_input};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use crate::book::directive::{self, Directive};
 use crate::book::sentences;
+use crate::mdbook::commands;
 use crate::mdbook::heads::{self, Head};
 use crate::mdbook::moved;
 use crate::mdbook::printed::Printed;
@@ -337,20 +338,9 @@ impl Page<'_> {
     }
 
     fn run(&self, directive: &Directive) -> Result<String> {
-        let command = &directive.command;
         let folder =
             self.file.parent().and_then(Path::to_str).context("a page lies in a folder with a readable name")?;
-        let printed = CmdRun::run_cmdrun(format!("--strict {command}"), folder, directive.inline)?;
-        // That a command failed stands in what is returned, in one of these ways; a command may print the first words of it and be well.
-        if let Some(error) = printed.strip_prefix("**cmdrun error**: ")
-            && (error.starts_with(&format!("'{command}' returned exit code "))
-                || error.contains(&format!(" in 'cmdrun {command}'")))
-        {
-            let lines: Vec<&str> = error.lines().filter(|line| !line.trim().is_empty()).take(4).collect();
-            bail!("{}", lines.join("\n  "));
-        }
-        // What comes after this preprocessor would read it for directives of mdBook's.
-        Ok(printed.replace("{{#", "\\{{#"))
+        commands::run(&directive.command, folder, directive.inline)
     }
 }
 

@@ -69,8 +69,12 @@ fn a_directive_that_fails_fails_the_build_and_names_chapter_and_command() {
         ("tally measure", "a directive only prints"),
         ("tally value fast --machine a-machine", "a page has one machine"),
         ("date", "book.toml lists"),
+        #[cfg(feature = "cmdrun")]
         ("false", "returned exit code 1"),
+        #[cfg(feature = "cmdrun")]
         ("no-such-command", "returned exit code 127"),
+        #[cfg(not(feature = "cmdrun"))]
+        ("false", "add `--features cmdrun`"),
     ] {
         fake.write("book.toml", "[preprocessor.cmdrun]\ncommands = [\"false\", \"no-such-command\"]\n");
         let page = format!("\nText <!-- cmdrun {directive} --> text.\n");
@@ -80,6 +84,7 @@ fn a_directive_that_fails_fails_the_build_and_names_chapter_and_command() {
 }
 
 #[test]
+#[cfg(feature = "cmdrun")]
 fn a_command_that_book_toml_lists_is_run_and_what_it_prints_is_read_for_no_directive() {
     let fake = Fake::new();
     let hostile = "**cmdrun error**: not at all {{#include /etc/passwd}} <!-- cmdrun tally dance -->";
