@@ -369,8 +369,10 @@ impl Fake {
 
     /// The command `tally …` in this project.
     pub fn tally(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
-        command.args(arguments).current_dir(self.root()).env("TMPDIR", self.root());
+        // Signals do what they usually do, also where who started the tests ignores some, as nohup does.
+        let mut command = Command::new("/usr/bin/env");
+        command.args(["--default-signal", env!("CARGO_BIN_EXE_tally")]).args(arguments);
+        command.current_dir(self.root()).env("TMPDIR", self.root());
         // Tests measure nothing real, and wait neither for one another nor for what does.
         command.env("TALLY_TEST_LOCK", self.root());
         command
