@@ -205,6 +205,11 @@ impl Experiment {
         self.groups.iter().all(|group| group.quick.is_none())
     }
 
+    /// Whether a build of the book measures it, as it is set at first.
+    pub fn is_measured_unasked(&self) -> bool {
+        self.is_asked_for(&[]) && !self.is_full_only() && !self.push
+    }
+
     /// Whether it is among those that were named, or among all where none was.
     pub fn is_asked_for(&self, names: &[String]) -> bool {
         if names.is_empty() { !self.only_named } else { names.contains(&self.name) }

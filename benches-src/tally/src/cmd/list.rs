@@ -214,12 +214,23 @@ fn shown(view: &View, form: Form) -> Result<String> {
     Ok(match form {
         Form::Page => {
             let machines = view.way_to("machines.md");
-            let more = full_only(view)?;
+            let more = match view.stands_in_for() {
+                Some(Machine::Local) => measured_by(view),
+                _ => full_only(view)?,
+            };
             format!("<p class=\"shown\">{} <a href=\"{machines}\">More about it</a>{more}</p>\n", html(&line))
         }
         Form::Text => line + "\n",
         Form::Json => serde_json::json!({ "machine": view.machine.slug(), "summary": line }).to_string() + "\n",
     })
+}
+
+/// What measures here what stands on a page that is another machine's.
+fn measured_by(view: &View) -> String {
+    let own = view.at_home(view.page.as_deref().unwrap_or_default());
+    let command = |experiment: &Experiment| format!("<code class=\"command\">{}</code>", html(&experiment.command()));
+    let commands: Vec<String> = own.into_iter().map(|(_, experiment)| command(experiment)).collect();
+    format!(" To measure it here: {}", commands.join(", "))
 }
 
 /// What a full run would add to the chapter of a page, where this machine's quick one is shown.

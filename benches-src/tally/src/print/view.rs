@@ -141,21 +141,24 @@ impl View {
     }
 
     /// Who has measured what is at home on a page, if the machine that is shown has measured none of it. The whole page is then the other's, and its
-    /// first line says so. Nobody stands in for a reader's own machine: there it can still be measured.
+    /// first line says so. On a reader's own machine that is so where no build would measure any of it unasked.
     pub fn stand_in(&self, page: &str) -> Result<Option<Machine>> {
-        if self.machine == Machine::Local {
-            return Ok(None);
-        }
-        let is_at_home = |experiment: &Experiment| self.places.home(&experiment.name) == Some(page);
-        let own: Vec<_> = self.plans.experiments().filter(|(_, experiment)| is_at_home(experiment)).collect();
+        let own = self.at_home(page);
         let has = |machine: &Machine| {
             let store = self.store(machine);
             own.iter().any(|(plan, experiment)| store.has(&plan.chapter, &experiment.name))
         };
-        if own.is_empty() || has(&self.machine) {
+        let is_to_be_measured = self.machine == Machine::Local && own.iter().any(|(_, own)| own.is_measured_unasked());
+        if own.is_empty() || is_to_be_measured || has(&self.machine) {
             return Ok(None);
         }
-        Ok(self.others()?.into_iter().find(has))
+        Ok(self.beside().into_iter().chain(self.others()?).find(has))
+    }
+
+    /// The experiments that are at home on a page.
+    pub fn at_home(&self, page: &str) -> Vec<(&Plan, &Experiment)> {
+        let is_at_home = |experiment: &Experiment| self.places.home(&experiment.name) == Some(page);
+        self.plans.experiments().filter(|(_, experiment)| is_at_home(experiment)).collect()
     }
 
     /// The machine that is shown wherever it has numbers, if this page is another's.
