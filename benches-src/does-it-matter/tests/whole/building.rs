@@ -1,16 +1,13 @@
 //! The service in each of its ways: it is started as the programs start it, and does the same; and these say what they lack.
 
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 
+use crate::support::{observe, run, seen, skipped};
 use does_it_matter::own_process::{Asked, Service};
-use support::{observe, run, seen, skipped};
 
 const SERVICE: &str = env!("CARGO_BIN_EXE_service");
 const DOCUMENTED: &str = env!("CARGO_BIN_EXE_serve-documented");

@@ -1,12 +1,9 @@
 //! Every program that measures a part of a request is run as a reader would run it, and its work is checked. Each checks the kind of its
 //! handshakes itself, and that every number, byte or document came back.
 
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
 use std::process::Command;
 
-use support::{observe, run};
+use crate::support::{observe, run};
 
 /// Each with its parameters, and operations in one lap.
 const PROGRAMS: [(&[&str], u64); 22] = [

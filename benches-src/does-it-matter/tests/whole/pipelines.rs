@@ -1,9 +1,6 @@
 //! Every program of pipelines is run as a reader would run it: all events arrive, each once and in its order.
 
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
-use support::{observe, run};
+use crate::support::{observe, run};
 
 const THREAD: &str = env!("CARGO_BIN_EXE_pipeline-thread");
 const SMOL: &str = env!("CARGO_BIN_EXE_pipeline-smol");

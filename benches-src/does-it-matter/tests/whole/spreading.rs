@@ -1,19 +1,15 @@
 //! Servers on more than one CPU: who has which CPUs, and that neither a client nor a machine that is too small has a server hang, answer
 //! wrongly or end.
 
-mod running;
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 
+use crate::running::{Running, soon, with_few_descriptors};
+use crate::support::{observe, run};
 use does_it_matter::http::request;
 use does_it_matter::order::Order;
 use does_it_matter::spread::Division;
-use running::{Running, soon, with_few_descriptors};
-use support::{observe, run};
 
 const SPREAD: [&str; 3] =
     [env!("CARGO_BIN_EXE_spread-thread"), env!("CARGO_BIN_EXE_spread-tokio"), env!("CARGO_BIN_EXE_spread-runtimes")];

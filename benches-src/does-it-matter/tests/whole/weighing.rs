@@ -1,10 +1,7 @@
 //! How programs are weighed: what is read from a file's headers, what a file may not say, and that each program that is named is there.
 
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
+use crate::support::{description, observe};
 use does_it_matter::elf::{Kind, Part, loaded};
-use support::{description, observe};
 
 const HEADER: usize = 64;
 

@@ -1,21 +1,17 @@
 //! The servers are run as a reader would run them, loaded and mistreated: every one does the same, answers what can be answered, and
 //! ends with a clear error where a result would be wrong.
 
-mod running;
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::running::{Running, each, ends_soon, free_port, soon, with_few_descriptors};
+use crate::support::{observe, run};
 use does_it_matter::http::{LARGEST_BODY, request};
 use does_it_matter::order::Order;
-use running::{Running, each, ends_soon, free_port, soon, with_few_descriptors};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{observe, run};
 
 const SERVERS: [&str; 3] =
     [env!("CARGO_BIN_EXE_serve-thread"), env!("CARGO_BIN_EXE_serve-tokio"), env!("CARGO_BIN_EXE_serve-tokio-plain")];

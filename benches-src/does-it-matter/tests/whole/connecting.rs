@@ -1,16 +1,12 @@
 //! Servers whose clients connect anew for each request: every answer is counted on both sides, and a pool that is exhausted lets the next one wait.
 
-mod running;
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
 use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
 
+use crate::running::{Running, SOON, each, free_port};
+use crate::support::{observe, run};
 use does_it_matter::http::request;
 use does_it_matter::order::Order;
-use running::{Running, SOON, each, free_port};
-use support::{observe, run};
 
 const POOL: &str = env!("CARGO_BIN_EXE_brief-pool");
 const BRIEF: [&str; 3] = [env!("CARGO_BIN_EXE_brief-thread"), POOL, env!("CARGO_BIN_EXE_brief-tokio")];

@@ -1,19 +1,15 @@
 //! Servers that ask another service: each request asks as often as it should, and a service that is slow, gone or mad is no reason to
 //! hang, to answer wrongly or to end.
 
-mod running;
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
+use crate::running::{Running, free_port, with_few_descriptors};
+use crate::support::{observe, run};
 use does_it_matter::http::request;
 use does_it_matter::order::Order;
 use does_it_matter::question::{ANSWER, QUESTION, answer};
-use running::{Running, free_port, with_few_descriptors};
-use support::{observe, run};
 
 const ASKING: [&str; 3] =
     [env!("CARGO_BIN_EXE_ask-thread"), env!("CARGO_BIN_EXE_ask-pool"), env!("CARGO_BIN_EXE_ask-tokio")];

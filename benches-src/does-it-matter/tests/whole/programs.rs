@@ -1,9 +1,6 @@
 //! Every program of the chapter is run once as a reader would run it; what each does beside is looked at in the other files.
 
-#[path = "../../harness/tests/support/mod.rs"]
-mod support;
-
-use support::each_program_does_what_it_says;
+use crate::support::each_program_does_what_it_says;
 
 #[test]
 fn each_program_does_its_work_once_and_says_what_it_has() {
