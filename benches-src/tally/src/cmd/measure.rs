@@ -1,17 +1,20 @@
 //! `tally measure`: decides what is stale, builds, and measures it. What other verbs measure, they measure by this one.
 
+mod progress;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs::{File, TryLockError};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use rand::RngExt;
+
+use progress::{Progress, bar, minutes, seen_first, time_left};
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
@@ -128,20 +131,33 @@ impl Measure {
             let known = Known::load(project)?;
             let wanted = self.wanted(project, &plans, &known, &machine)?;
             let (revision, load) = (revision(project), State::read().load);
+            let all = wanted.iter().flat_map(|own| own.current.programs.values()).flatten().cloned().collect();
+            let building = Instant::now();
             let programs = match &self.programs {
                 Some(folder) => folder.clone(),
                 None if wanted.is_empty() => project.programs(),
-                None => programs::build_to_measure(project)?,
+                None => programs::build_to_measure(project, &all)?,
             };
-            let all = wanted.iter().flat_map(|own| own.current.programs.values()).flatten().cloned().collect();
+            let compiled = building.elapsed();
             let code = identity::code(project, &programs, &all, &known.today)?;
             // What is the same machine code as before is known only now.
-            let wanted = self.wanted(project, &plans, &Known::load(project)?, &machine)?;
+            let mut wanted = self.wanted(project, &plans, &Known::load(project)?, &machine)?;
+            let seen_first = seen_first(project, &plans)?;
+            let place = |name: &str| seen_first.iter().position(|first| first == name).unwrap_or(seen_first.len());
+            wanted.sort_by_key(|own| place(&own.experiment.name));
             let build = Build { programs, code, revision, load, machine };
             let interrupted = Interrupted::listen()?;
+            let mut progress = Progress::of(&wanted, self.effort)?;
             for wanted in wanted {
                 measured.push(wanted.experiment.name.as_str());
-                failed.extend(self.measure(project, wanted, &build, &interrupted)?);
+                failed.extend(self.measure(project, wanted, &build, &interrupted, &mut progress)?);
+            }
+            if !measured.is_empty() {
+                let compiled = match self.programs {
+                    None => format!("compiled programs for {}, ", minutes(compiled)),
+                    Some(_) => String::new(),
+                };
+                say!("tally: {compiled}measured for {}", minutes(progress.started.elapsed()));
             }
         }
         if form == Form::Json {
@@ -232,6 +248,7 @@ impl Measure {
         wanted: Wanted,
         build: &Build,
         interrupted: &Interrupted,
+        whole: &mut Progress,
     ) -> Result<Option<String>> {
         let Wanted { plan, experiment, current } = wanted;
         let path = project.local_record(&plan.chapter, &experiment.name);
@@ -258,7 +275,8 @@ impl Measure {
         };
         let cells = header.cells.len();
         let rounds = self.effort.extent_for(experiment).rounds;
-        say!("tally: measuring {}/{} ({cells} cells, {rounds} rounds)", plan.chapter, experiment.name);
+        let at = whole.next(cells * rounds);
+        say!("tally: measuring {}/{} ({cells} cells, {rounds} rounds), {at}", plan.chapter, experiment.name);
         let bar = bar(experiment);
         let started = Instant::now();
         let progress = |done: usize, of: usize| {
@@ -304,20 +322,6 @@ fn put_aside_if_unreadable(path: &Path) -> Result<()> {
     let aside = put_aside(path, path, "unreadable")?;
     say!("tally: {error:#}\ntally: it is put aside as {}, and measured again", aside.display());
     Ok(())
-}
-
-/// Draws only when told to, never by a thread of its own: on two cores, that would be in the numbers.
-fn bar(experiment: &Experiment) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("tally: {prefix} [{bar:30}] {pos}/{len} processes, {msg}");
-    ProgressBar::new(1).with_prefix(experiment.name.clone()).with_style(style.expect("a literal that is well formed"))
-}
-
-/// Guesses how long is left from how long it took so far.
-fn time_left(started: Instant, done: usize, of: usize) -> Option<Duration> {
-    (done > 0).then(|| started.elapsed().mul_f64((of.saturating_sub(done)) as f64 / done as f64))
 }
 
 fn ending(record: &Record, started: Instant) -> String {

@@ -4,8 +4,9 @@
 //! all rounds, so that what it costs would be in every round and in no interval. A program is compiled once for all orders: lld keeps
 //! all that one link needs, and from that it links again in a fraction of a second.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
@@ -32,10 +33,10 @@ pub fn built<'a>(folder: &Path, programs: impl IntoIterator<Item = &'a String>) 
     files.map(|(name, file)| Ok((name.clone(), hash_file(&file)?))).collect()
 }
 
-/// Builds all programs, and links to what they are now from a folder of their own; where that is. Who builds beside a session has cargo put
+/// Builds these programs, and links to what they are now from a folder of their own; where that is. Who builds beside a session has cargo put
 /// another file in a program's place, and what is measured must not change with it.
-pub fn build_to_measure(project: &Project) -> Result<PathBuf> {
-    let (programs, measured) = (build(project)?, project.measured());
+pub fn build_to_measure(project: &Project, programs: &BTreeSet<String>) -> Result<PathBuf> {
+    let (programs, measured) = (build(project, programs.iter())?, project.measured());
     let link = || -> std::io::Result<()> {
         if measured.exists() {
             fs::remove_dir_all(&measured)?;
@@ -57,10 +58,13 @@ pub fn build_to_measure(project: &Project) -> Result<PathBuf> {
     Ok(measured)
 }
 
-/// Builds all programs as they are; where they lie.
-fn build(project: &Project) -> Result<PathBuf> {
+/// Builds these programs as they are; where they lie.
+fn build<S: AsRef<OsStr>>(project: &Project, programs: impl Iterator<Item = S>) -> Result<PathBuf> {
     let mut cargo = cargo(project)?;
-    cargo.args(["--bins", "--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
+    for program in programs {
+        cargo.arg("--bin").arg(program);
+    }
+    cargo.args(["--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
     let output = cargo.output().context(NO_CARGO)?;
     ensure!(
         output.status.success(),
@@ -122,7 +126,8 @@ pub fn full_disk(folder: &Path) -> String {
 
 const NO_CARGO: &str = "cannot start cargo; is Rust installed? See README.md";
 
-/// All programs together, never one alone, so that their dependencies have the same features each time.
+/// Of the whole workspace, whichever programs are built, so that their dependencies have the same
+/// features each time.
 fn cargo(project: &Project) -> Result<Command> {
     ensure!(counted::find("cargo").is_some(), NO_CARGO);
     let mut cargo = bound(&own_executable(), "cargo");
@@ -211,7 +216,7 @@ impl<'a> LinkOrders<'a> {
                 break;
             }
         }
-        build(self.project)?;
+        build(self.project, self.programs.keys())?;
         self.forget_what_was_changed_meanwhile()?;
         Ok(can)
     }
