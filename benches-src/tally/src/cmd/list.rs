@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
+use crate::print::across;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::view::{View, newest};
@@ -26,6 +27,9 @@ pub struct List {
     /// Every machine with records, its facts and its doubts
     #[arg(long, conflicts_with = "shown")]
     pub machines: bool,
+    /// With --machines: what they are, in one sentence
+    #[arg(long, requires = "machines")]
+    pub line: bool,
     /// What was expected of an experiment before it was measured
     #[arg(long, value_name = "EXPERIMENT", conflicts_with_all = ["program", "machines", "shown"])]
     pub prediction: Option<String>,
@@ -41,6 +45,9 @@ impl List {
         }
         if let Some(experiment) = &self.prediction {
             return prediction(view, experiment, form);
+        }
+        if self.machines && self.line {
+            return kinds(view, form);
         }
         if self.machines {
             return machines::print(view, form);
@@ -231,6 +238,15 @@ fn measured_by(view: &View) -> String {
     let command = |experiment: &Experiment| format!("<code class=\"command\">{}</code>", html(&experiment.command()));
     let commands: Vec<String> = own.into_iter().map(|(_, experiment)| command(experiment)).collect();
     format!(" To measure it here: {}", commands.join(", "))
+}
+
+fn kinds(view: &View, form: Form) -> Result<String> {
+    let line = across::kinds(view)?;
+    Ok(match form {
+        Form::Page => format!("<p class=\"shown\">{}</p>\n", html(&line)),
+        Form::Text => line + "\n",
+        Form::Json => serde_json::json!({ "machines": line }).to_string() + "\n",
+    })
 }
 
 /// What a full run would add to the chapter of a page, where this machine's quick one is shown.

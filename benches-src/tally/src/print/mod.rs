@@ -1,5 +1,6 @@
 //! What a reader is shown. The only place that rounds, the only one that escapes.
 
+pub mod across;
 pub mod calculator;
 pub mod charts;
 pub mod comparison;

@@ -1,25 +1,29 @@
 //! Findings as flat sentences, chosen by the data. A takeaway has a sentence for every outcome that can happen; the first whose conditions
 //! all hold for certain is printed, and the last has none. What was not measured has no sentence.
 
+mod condition;
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::book::expression::Expression;
+use condition::{Condition, MACHINES, Truth, name_in};
+
 use crate::book::measure::nearest;
 use crate::book::plan_file;
 use crate::book::programs::Series;
 use crate::compute::quantity::Missing;
 use crate::name;
+use crate::print::across::{self, Among};
 use crate::print::comparison::Glance;
 use crate::print::dearer::Dearer;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::scatter::Scatter;
 use crate::print::view::View;
-use crate::project::Project;
+use crate::project::{Machine, Project};
 
 /// Findings as sentences that the data choose: what the front page says in the file beside the chapters, and what a chapter says in its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -151,13 +155,6 @@ pub struct Advice {
     pub cases: Vec<Case>,
 }
 
-/// Whether something is so on a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Truth {
-    Certain,
-    Not,
-}
-
 impl Front {
     /// Reads what the front page says and what each chapter does; a project may have neither.
     pub fn load(project: &Project) -> Result<Self> {
@@ -249,10 +246,9 @@ impl Front {
     pub fn expressions(&self) -> Vec<String> {
         let mut all = Vec::new();
         for (_, case) in self.cases() {
-            all.extend(
-                case.when.iter().filter_map(|text| Condition::read(text).ok()).flat_map(|own| [own.left, own.right]),
-            );
-            all.extend(in_braces(&case.say));
+            let conditions = case.when.iter().filter_map(|text| Condition::read(text).ok());
+            let sides = conditions.flat_map(|own| [own.left, own.right]);
+            all.extend(sides.chain(in_braces(&case.say)).map(|text| name_in(&text).to_owned()));
         }
         let pairs = self.ladder.iter().chain(self.dumbbells.iter().flat_map(|dumbbell| &dumbbell.rows));
         all.extend(pairs.flat_map(|pair| [&pair.ratio, &pair.right, &pair.left]).cloned());
@@ -287,68 +283,16 @@ pub fn in_braces(text: &str) -> Vec<String> {
     parts.map(|(inside, _)| inside.to_owned()).collect()
 }
 
-/// Two expressions that are compared.
-struct Condition {
-    left: String,
-    sign: char,
-    right: String,
-}
-
-/// What is alike: within a quarter either way, as agreement with a published figure is.
-const ALIKE: f64 = 1.25;
-
-impl Condition {
-    fn read(text: &str) -> Result<Self> {
-        for sign in ['>', '<', '~'] {
-            if let Some((left, right)) = text.split_once(&format!(" {sign} ")) {
-                let (left, right) = (left.trim().to_owned(), right.trim().to_owned());
-                return Ok(Self { left, sign, right });
-            }
-        }
-        bail!("{text:?} is no condition; it has >, < or ~ between two quantities")
-    }
-
-    /// Whether it is so over the whole intervals.
-    fn holds(&self, view: &View) -> Result<Result<Truth, Missing>> {
-        let (left, right) = match (side(view, &self.left)?, side(view, &self.right)?) {
-            (Ok(left), Ok(right)) => (left, right),
-            (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
-        };
-        let is_so = match self.sign {
-            '>' => left.low > right.high,
-            '<' => left.high < right.low,
-            _ => left.high < right.low * ALIKE && right.high < left.low * ALIKE,
-        };
-        Ok(Ok(if is_so { Truth::Certain } else { Truth::Not }))
-    }
-}
-
-/// One side of a comparison.
-struct Side {
-    low: f64,
-    high: f64,
-}
-
-fn side(view: &View, text: &str) -> Result<Result<Side, Missing>> {
-    let expression = Expression::parse(text)?;
-    if let Expression::Number(number) = expression {
-        return Ok(Ok(Side { low: number, high: number }));
-    }
-    Ok(match view.evaluate(&view.plans.ask(expression, None)?)? {
-        Err(missing) => Err(missing),
-        // Without an interval nothing is certain.
-        Ok(quantity) => {
-            let (low, high) = quantity.judged().unwrap_or((f64::NAN, f64::NAN));
-            Ok(Side { low, high })
-        }
-    })
-}
-
 /// The case whose conditions hold on the machine that is shown, or why none is chosen.
 pub fn chosen<'a>(view: &View, cases: &'a [Case]) -> Result<Result<&'a Case, Missing>> {
+    chosen_on(view, &view.machine, cases)
+}
+
+/// The same on any machine.
+pub fn chosen_on<'a>(view: &View, machine: &Machine, cases: &'a [Case]) -> Result<Result<&'a Case, Missing>> {
     'cases: for case in cases {
         for text in &case.when {
-            match Condition::read(text)?.holds(view)? {
+            match Condition::read(text)?.holds(view, machine)? {
                 Err(missing) => return Ok(Err(missing)),
                 Ok(Truth::Not) => continue 'cases,
                 Ok(Truth::Certain) => {}
@@ -356,15 +300,20 @@ pub fn chosen<'a>(view: &View, cases: &'a [Case]) -> Result<Result<&'a Case, Mis
         }
         return Ok(Ok(case));
     }
-    bail!("no case is left for what is so here")
+    bail!("the last case has conditions, and none holds")
 }
 
-/// The sentence of the case that is chosen, or why there is none.
+/// The sentence of the case that is chosen, or why there is none. Where fewer than half of the
+/// machines choose the same, it says so.
 pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
-    match chosen(view, cases)? {
-        Ok(case) => sentence(view, &case.say, form),
-        Err(missing) => Ok(Err(missing)),
-    }
+    let case = match chosen(view, cases)? {
+        Ok(case) => case,
+        Err(missing) => return Ok(Err(missing)),
+    };
+    let chosen_as = |own: &Case| std::ptr::eq(own, case);
+    let among = Among::of(view, cases, chosen_as)?;
+    let note = if among.is_contradicted() { format!(" {}", among.note(form)) } else { String::new() };
+    Ok(sentence(view, &case.say, form)?.map(|said| said + &note))
 }
 
 /// A sentence with its numbers filled in, each with as many digits as its interval supports. Where one was not measured there is no sentence,
@@ -374,14 +323,22 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
     let mut rest = say;
     while let Some((before, after)) = rest.split_once('{') {
         let (text, after) = after.split_once('}').with_context(|| format!("a brace that is not closed in {say:?}"))?;
-        let asked = view.plans.asked(text, None)?;
+        filled += &render::words(before, form);
+        let asked = view.plans.asked(name_in(text), None)?;
+        if name_in(text) != text {
+            match across::words(view, &asked, text.ends_with(MACHINES))? {
+                Ok(words) => filled += &render::words(&words, form),
+                Err(missing) => return Ok(Err(missing)),
+            }
+            rest = after;
+            continue;
+        }
         let quantity = match view.evaluate(&asked)? {
             Ok(quantity) => quantity,
             Err(missing) => return Ok(Err(missing)),
         };
         // What it is a number of is part of it: nothing may break between the two.
         let unit = if after.starts_with('×') { "×" } else { "" };
-        filled += &render::words(before, form);
         filled += &match form {
             Form::Page => render::rough(view, &asked, &quantity, unit)?,
             Form::Text | Form::Json => format::rough(&quantity) + unit,

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::machine::read;
 
 /// The CPUs that a list such as `0-3,8` names. Linux knows no more than this of them.
-pub(super) fn cpus_in_list(list: &str) -> Vec<usize> {
+pub fn cpus_in_list(list: &str) -> Vec<usize> {
     const MOST: usize = 8192;
     let cpus = |range: &str| match range.split_once('-') {
         Some((first, last)) => Some(first.parse().ok()?..=last.parse().ok()?),

@@ -103,6 +103,32 @@ fn each_outcome_has_its_sentence() {
 }
 
 #[test]
+fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() {
+    let fake = fake();
+    let over = "[[takeaway]]\nid = \"over-machines\"\n\n[[takeaway.case]]\nwhen = [\"slow-over-fast range > 0.4\"]\n\
+                say = \"Slow takes {slow-over-fast range} times as long on {slow-over-fast machines}.\"\n\n\
+                [[takeaway.case]]\nsay = \"It depends.\"\n\n";
+    fake.write("benches-src/takeaways.toml", &(over.to_owned() + FRONT));
+    for (machine, ns) in [("one", 500), ("two", 600)] {
+        fake.program("slow", &observation("slow", ns));
+        measured_anew(&fake);
+        succeed(fake.tally(&["export", machine]));
+    }
+    fake.program("slow", &observation("slow", 3000));
+    measured_anew(&fake);
+    assert_eq!(says(&fake), "which-is-slower: Slow is slower, 3.00×. So on 1 of 3 machines.\n");
+    let on_page = fake.print(&["takeaway", "which-is-slower", "--form", "page"]);
+    assert!(on_page.contains("<span class=\"among\">So on 1 of 3 machines.</span>"), "{on_page}");
+    let other = fake.print(&["takeaway", "which-is-slower", "--machine", "two"]);
+    assert_eq!(other, "which-is-slower: Fast is slower: 0.600×.\n", "two of three say so");
+    let range = "over-machines: Slow takes 0.50–3.0 times as long on three machines.\n";
+    assert_eq!(fake.print(&["takeaway", "over-machines"]), range);
+    assert!(fake.print(&["which"]).contains("steps: tasks, so on 1 of 3 machines. a slow step"));
+    let line = fake.print(&["list", "--machines", "--line"]);
+    assert!(line.starts_with("Ranges are over three machines: "), "{line}");
+}
+
+#[test]
 fn what_is_not_measured_has_no_sentence_and_the_others_stand() {
     let fake = fake();
     let page = |arguments: &[&str]| fake.print(&[arguments, &["--form", "page"]].concat());
@@ -118,7 +144,10 @@ fn what_is_not_measured_has_no_sentence_and_the_others_stand() {
     assert!(both.contains(">2.00×</a>.") && !both.contains("Pinned"), "{both}");
     assert!(fake.print(&["takeaway", "of-a-full-run"]).contains("full only"));
     let advice = page(&["which"]);
-    assert!(advice.contains("<td><strong>either</strong></td><td>no sure factor of two</td>"), "{advice}");
+    assert!(
+        advice.contains("<td><strong>either</strong></td><td>1 of 1</td><td>no sure factor of two</td>"),
+        "{advice}"
+    );
     let variants = fake.print(&["takeaway", "--variants"]);
     for sentence in
         ["Slow is slower", "Fast is slower", "Both are alike", "It cannot be told", "tasks: a slow step takes 2.00 µs"]

@@ -1,0 +1,89 @@
+//! What must be so for a sentence to be said.
+
+use anyhow::{Result, bail};
+
+use crate::book::expression::Expression;
+use crate::compute::quantity::Missing;
+use crate::print::across;
+use crate::print::view::View;
+use crate::project::Machine;
+
+/// Whether something is so on a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truth {
+    Certain,
+    Not,
+}
+
+/// Two expressions that are compared.
+pub struct Condition {
+    pub left: String,
+    sign: char,
+    pub right: String,
+}
+
+/// Behind a quantity's name: the least and the largest number of it that any machine has.
+pub const RANGE: &str = " range";
+
+/// Behind a quantity's name: how many machines have it.
+pub const MACHINES: &str = " machines";
+
+/// The quantity that stands between braces.
+pub fn name_in(text: &str) -> &str {
+    text.strip_suffix(RANGE).or_else(|| text.strip_suffix(MACHINES)).unwrap_or(text)
+}
+
+/// What is alike: within a quarter either way, as agreement with a published figure is.
+const ALIKE: f64 = 1.25;
+
+impl Condition {
+    pub fn read(text: &str) -> Result<Self> {
+        for sign in ['>', '<', '~'] {
+            if let Some((left, right)) = text.split_once(&format!(" {sign} ")) {
+                let (left, right) = (left.trim().to_owned(), right.trim().to_owned());
+                return Ok(Self { left, sign, right });
+            }
+        }
+        bail!("{text:?} is no condition; it has >, < or ~ between two quantities")
+    }
+
+    /// Whether it is so over the whole intervals, on a machine.
+    pub fn holds(&self, view: &View, machine: &Machine) -> Result<Result<Truth, Missing>> {
+        let (left, right) = match (side(view, machine, &self.left)?, side(view, machine, &self.right)?) {
+            (Ok(left), Ok(right)) => (left, right),
+            (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
+        };
+        let is_so = match self.sign {
+            '>' => left.low > right.high,
+            '<' => left.high < right.low,
+            _ => left.high < right.low * ALIKE && right.high < left.low * ALIKE,
+        };
+        Ok(Ok(if is_so { Truth::Certain } else { Truth::Not }))
+    }
+}
+
+/// One side of a comparison.
+struct Side {
+    low: f64,
+    high: f64,
+}
+
+fn side(view: &View, machine: &Machine, text: &str) -> Result<Result<Side, Missing>> {
+    if let Some(name) = text.strip_suffix(RANGE) {
+        let medians = across::medians(view, &view.plans.asked(name, None)?)?;
+        let ends = medians.first().zip(medians.last()).map(|(low, high)| Side { low: *low, high: *high });
+        return Ok(ends.ok_or_else(|| Missing::new("not measured", format!("no machine has measured {name}"))));
+    }
+    let expression = Expression::parse(text)?;
+    if let Expression::Number(number) = expression {
+        return Ok(Ok(Side { low: number, high: number }));
+    }
+    Ok(match across::measured(view, machine, &view.plans.ask(expression, None)?)? {
+        Err(missing) => Err(missing),
+        // Without an interval nothing is certain.
+        Ok(quantity) => {
+            let (low, high) = quantity.judged().unwrap_or((f64::NAN, f64::NAN));
+            Ok(Side { low, high })
+        }
+    })
+}
