@@ -9,6 +9,7 @@ use observation::{Measure, Observation, Window};
 
 use crate::command_line::HarnessFlags;
 use crate::laps::{self, Instruments, Laps};
+use crate::sampling::DoLaps;
 use crate::{counters, report, sampling};
 
 /// Times the laps of one program. It is used up by that: a program has one operation.
@@ -46,8 +47,14 @@ impl<'a> Clock<'a> {
     /// Does laps of so many operations each: `for () in laps { … }`. The clock runs from the first lap's beginning to the last one's end,
     /// and this is called once for each sample and each step of the warm-up.
     pub fn time(self, operations_per_lap: u64, mut do_laps: impl FnMut(Laps) -> Result<()>) -> Result<()> {
+        self.time_laps(operations_per_lap, &mut do_laps)
+    }
+
+    /// The same, compiled once for all programs. The call through a pointer is made once for each
+    /// sample, before the clock starts.
+    fn time_laps(self, operations_per_lap: u64, do_laps: DoLaps) -> Result<()> {
         let before = Moment::now(&self);
-        let sampled = sampling::take(&mut do_laps, operations_per_lap, self.flags, self.instruments)?;
+        let sampled = sampling::take(do_laps, operations_per_lap, self.flags, self.instruments)?;
         let operations = sampled.laps * operations_per_lap;
         let after = Moment::now(&self);
         let Self { observation, asked, flags, .. } = self;

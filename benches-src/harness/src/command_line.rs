@@ -1,17 +1,32 @@
 //! The flags that every program has beside its own parameters.
 
-use clap::Args;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::placement::Placement;
 
-/// The command line of a program: its parameters, then what the harness understands.
-#[derive(clap::Parser)]
-#[command(version, about = None)]
-pub struct CommandLine<P: Args> {
-    #[command(flatten)]
-    pub parameters: P,
-    #[command(flatten)]
-    pub harness: HarnessFlags,
+/// The words of this process's command line, as a program's parameters and the harness's flags.
+/// Usage and errors are printed here, and end the process. What is generic over the parameters is
+/// compiled once for every program, so this is not.
+pub fn read(with_parameters: fn(Command) -> Command) -> (ArgMatches, HarnessFlags) {
+    let mut matches = command(with_parameters).get_matches();
+    let flags = HarnessFlags::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| exit(error));
+    (matches, flags)
+}
+
+/// The parameters that those words say.
+pub fn parameters<P: Args>(matches: &ArgMatches) -> P {
+    P::from_arg_matches(matches).unwrap_or_else(|error| exit(error))
+}
+
+fn exit(error: clap::Error) -> ! {
+    error.exit()
+}
+
+/// A program's parameters, then what the harness understands.
+pub fn command(with_parameters: fn(Command) -> Command) -> Command {
+    let command = Command::new(env!("CARGO_PKG_NAME")).version(env!("CARGO_PKG_VERSION"));
+    // Else what the flags are would stand where it is said what a program does.
+    HarnessFlags::augment_args(with_parameters(command)).about(None::<&str>)
 }
 
 /// Flags of the harness.

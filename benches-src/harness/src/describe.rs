@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Args, Command};
+use clap::Command;
 use observation::{DescribedMeasure, DescribedParameter, Description};
 
 /// A measure that a program may report.
@@ -37,10 +37,10 @@ impl Described {
 }
 
 /// Prints what a program has as one line of JSON.
-pub fn print<P: Args>(name: &str, measures: &[Described]) -> ExitCode {
+pub fn print(name: &str, with_parameters: fn(Command) -> Command, measures: &[Described]) -> ExitCode {
     let description = Description {
         program: name.to_owned(),
-        parameters: parameters::<P>(),
+        parameters: parameters(with_parameters),
         measures: measures.iter().map(measure).collect(),
     };
     let line = serde_json::to_string(&description).expect("names and words can be written as JSON");
@@ -58,8 +58,8 @@ fn measure(own: &Described) -> DescribedMeasure {
 }
 
 /// As the command line has them.
-fn parameters<P: Args>() -> Vec<DescribedParameter> {
-    let command = P::augment_args(Command::new("parameters"));
+fn parameters(with_parameters: fn(Command) -> Command) -> Vec<DescribedParameter> {
+    let command = with_parameters(Command::new("parameters"));
     let described = |argument: &clap::Arg| {
         let words = |word: &std::ffi::OsStr| word.to_string_lossy().into_owned();
         DescribedParameter {

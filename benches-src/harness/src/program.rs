@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
-use clap::{Args, Parser};
+use clap::{ArgMatches, Args, Command};
 use observation::Observation;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 
 use crate::clock::{self, Clock};
-use crate::command_line::{CommandLine, HarnessFlags};
+use crate::command_line::{self, HarnessFlags};
 use crate::describe::{self, Described, ELAPSED};
 use crate::laps::{Instruments, REAL};
 use crate::report::{self, Report};
@@ -24,14 +24,10 @@ pub struct Nothing {}
 /// them, and the harness compares that with what the clock asked for.
 pub fn repeat<P: Args + Serialize>(name: &str, program: impl FnOnce(P, Placement, Clock) -> Result<u64>) -> ExitCode {
     move_the_heap();
-    let CommandLine { parameters, harness: flags } = CommandLine::<P>::parse();
-    if flags.describe {
-        return describe::print::<P>(name, &ELAPSED);
-    }
-    let observation = observe(name, parameters, &flags, |parameters, observation| {
-        timed(parameters, &flags, REAL, observation, program)
-    });
-    report::print(observation, &flags)
+    let asked = Asked::of::<P>(name);
+    let parameters = command_line::parameters::<P>(&asked.matches);
+    let as_json = serde_json::to_vec(&parameters);
+    asked.repeat(as_json, Box::new(|placement, clock| program(parameters, placement, clock)))
 }
 
 /// An experiment that is done once per process. The function is handed its parameters, where its threads may run, and a report for what it
@@ -41,44 +37,81 @@ pub fn once<P: Args + Serialize>(
     measures: &[Described],
     program: impl FnOnce(P, Placement, Report) -> Result<()>,
 ) -> ExitCode {
-    let CommandLine { parameters, harness: flags } = CommandLine::<P>::parse();
-    if flags.describe {
-        return describe::print::<P>(name, measures);
+    let asked = Asked::of::<P>(name);
+    let parameters = command_line::parameters::<P>(&asked.matches);
+    let as_json = serde_json::to_vec(&parameters);
+    asked.once(as_json, measures, Box::new(|placement, report| program(parameters, placement, report)))
+}
+
+/// An operation with its parameters, whatever their type is: behind this, nothing is compiled once
+/// for each program.
+pub(crate) type Operation<'a> = Box<dyn FnOnce(Placement, Clock) -> Result<u64> + 'a>;
+
+/// An experiment that is done once, with its parameters.
+type Experiment<'a> = Box<dyn FnOnce(Placement, Report) -> Result<()> + 'a>;
+
+/// What a program is asked by its command line.
+struct Asked<'a> {
+    name: &'a str,
+    with_parameters: fn(Command) -> Command,
+    matches: ArgMatches,
+    flags: HarnessFlags,
+}
+
+impl<'a> Asked<'a> {
+    fn of<P: Args>(name: &'a str) -> Self {
+        let (matches, flags) = command_line::read(P::augment_args);
+        Self { name, with_parameters: P::augment_args, matches, flags }
     }
-    let observation = observe(name, parameters, &flags, |parameters, observation| {
-        program(parameters, flags.placement, Report::new(measures, &flags, observation))?;
-        let reported = !(observation.measures.is_empty() && observation.unavailable.is_empty());
-        ensure!(reported, "the program measured nothing");
-        Ok(())
-    });
-    report::print(observation, &flags)
+
+    fn repeat(self, parameters: serde_json::Result<Vec<u8>>, operation: Operation) -> ExitCode {
+        let Self { name, with_parameters, flags, .. } = self;
+        if flags.describe {
+            return describe::print(name, with_parameters, &ELAPSED);
+        }
+        let observation = observe(name, parameters, &flags, |observation| timed(&flags, REAL, observation, operation));
+        report::print(observation, &flags)
+    }
+
+    fn once(self, parameters: serde_json::Result<Vec<u8>>, measures: &[Described], experiment: Experiment) -> ExitCode {
+        let Self { name, with_parameters, flags, .. } = self;
+        if flags.describe {
+            return describe::print(name, with_parameters, measures);
+        }
+        let observation = observe(name, parameters, &flags, |observation| {
+            experiment(flags.placement, Report::new(measures, &flags, observation))?;
+            let reported = !(observation.measures.is_empty() && observation.unavailable.is_empty());
+            ensure!(reported, "the program measured nothing");
+            Ok(())
+        });
+        report::print(observation, &flags)
+    }
 }
 
 /// Begins an observation, lets the program fill it, and tells what this machine cannot run from what went wrong.
-pub(crate) fn observe<P: Serialize>(
+pub(crate) fn observe(
     name: &str,
-    parameters: P,
+    parameters: serde_json::Result<Vec<u8>>,
     flags: &HarnessFlags,
-    fill: impl FnOnce(P, &mut Observation) -> Result<()>,
+    fill: impl FnOnce(&mut Observation) -> Result<()>,
 ) -> Result<Observation> {
-    let mut observation = report::empty(name, &parameters, flags.placement)?;
+    let mut observation = report::empty(name, &parameters?, flags.placement)?;
     let prepare = || raise_descriptor_limit().and_then(|()| flags.placement.apply());
-    match prepare().and_then(|()| fill(parameters, &mut observation)) {
+    match prepare().and_then(|()| fill(&mut observation)) {
         Ok(()) => Ok(observation),
         Err(error) => report::unavailable_or_failed(observation, error),
     }
 }
 
-pub(crate) fn timed<P>(
-    parameters: P,
+pub(crate) fn timed(
     flags: &HarnessFlags,
     instruments: Instruments,
     observation: &mut Observation,
-    program: impl FnOnce(P, Placement, Clock) -> Result<u64>,
+    operation: Operation,
 ) -> Result<()> {
     clock::note_itself(observation, instruments);
     let mut asked = None;
-    let done = program(parameters, flags.placement, Clock::new(flags, instruments, observation, &mut asked))?;
+    let done = operation(flags.placement, Clock::new(flags, instruments, observation, &mut asked))?;
     let asked = asked.context("the program timed nothing")?;
     ensure!(done == asked, "{asked} operations were asked for and {done} were done");
     observation.unavailable.extend(counters::unavailable());

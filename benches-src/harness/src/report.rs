@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use observation::{Measure, Observation, Window};
-use serde::Serialize;
 
 use crate::command_line::HarnessFlags;
 use crate::{Described, Placement, Unavailable};
@@ -56,10 +55,9 @@ impl<'a> Report<'a> {
 }
 
 /// An observation that says what is about to be measured.
-pub fn empty(name: &str, parameters: &impl Serialize, placement: Placement) -> Result<Observation> {
-    let parameters = serde_json::to_value(parameters)?;
+pub fn empty(name: &str, parameters: &[u8], placement: Placement) -> Result<Observation> {
     let parameters: BTreeMap<_, _> =
-        serde_json::from_value(parameters).context("the parameters of a program are a struct with named fields")?;
+        serde_json::from_slice(parameters).context("the parameters of a program are a struct with named fields")?;
     Ok(Observation { program: name.to_owned(), parameters, placement: placement.name(), ..Observation::default() })
 }
 

@@ -18,16 +18,19 @@ pub struct Sampled {
     pub laps: u64,
 }
 
+/// What is timed. It is compiled as a function of its own, and once: else how it comes out would depend on what it is called from.
+pub type DoLaps<'a> = &'a mut dyn FnMut(Laps) -> Result<()>;
+
 /// Takes samples as the flags ask: exactly so many laps, or as many as Criterion finds right.
 pub fn take(
-    do_laps: &mut impl FnMut(Laps) -> Result<()>,
+    do_laps: DoLaps,
     operations_per_lap: u64,
     flags: &HarnessFlags,
     instruments: Instruments,
 ) -> Result<Sampled> {
     let mut timed = |count, singly: bool| {
         let (laps, timed) = Laps::new(count, operations_per_lap, instruments);
-        apart(do_laps, if singly { laps.singly() } else { laps })?;
+        do_laps(if singly { laps.singly() } else { laps })?;
         timed.try_recv().context("the program left its laps before the last one was done")
     };
     let exactly = if flags.once { Some(1) } else { flags.iters };
@@ -40,12 +43,6 @@ pub fn take(
     let measured = timed(laps, exactly.is_none())?;
     let single_laps = exactly.is_none().then(|| histogram(&measured.laps_ns)).transpose()?;
     Ok(Sampled { samples: vec![measured.sample.window()], single_laps, laps: flags.warmups + laps })
-}
-
-/// What is timed is compiled as a function of its own, and once: else how it comes out would depend on what it is called from.
-#[inline(never)]
-fn apart(do_laps: &mut impl FnMut(Laps) -> Result<()>, laps: Laps) -> Result<()> {
-    do_laps(laps)
 }
 
 fn by_criterion(mut sample: impl FnMut(u64) -> Result<Sample>, flags: &HarnessFlags) -> Result<Sampled> {
@@ -140,15 +137,15 @@ mod tests {
     use std::cell::Cell;
 
     use anyhow::ensure;
-    use clap::Parser;
+    use clap::FromArgMatches;
     use observation::Observation;
 
     use super::*;
     use crate::clock::Clock;
-    use crate::command_line::CommandLine;
+    use crate::command_line::command;
     use crate::counters::Counters;
     use crate::laps::Running;
-    use crate::program::{Nothing, observe, timed};
+    use crate::program::{observe, timed};
 
     thread_local! {
         static NOW_NS: Cell<u64> = const { Cell::new(0) };
@@ -180,7 +177,8 @@ mod tests {
 
     fn flags(words: &[&str]) -> HarnessFlags {
         let words = ["known"].into_iter().chain(words.iter().copied());
-        CommandLine::<Nothing>::try_parse_from(words).unwrap().harness
+        let matches = command(|none| none).try_get_matches_from(words).unwrap();
+        HarnessFlags::from_arg_matches(&matches).unwrap()
     }
 
     fn quick() -> HarnessFlags {
@@ -189,8 +187,8 @@ mod tests {
 
     /// What a program comes to, on the virtual clock.
     fn seen(flags: &HarnessFlags, program: impl FnOnce(Clock) -> Result<u64>) -> Result<Observation> {
-        observe("test/known", Nothing {}, flags, |parameters, observation| {
-            timed(parameters, flags, VIRTUAL, observation, |_, _, clock| program(clock))
+        observe("test/known", Ok(b"{}".to_vec()), flags, |observation| {
+            timed(flags, VIRTUAL, observation, Box::new(|_, clock| program(clock)))
         })
     }
 

@@ -24,7 +24,7 @@ use crate::measure::interrupted::Interrupted;
 use crate::measure::programs;
 use crate::measure::session::Session;
 use crate::project::Project;
-use crate::record::known::{Equivalence, Equivalences, Known};
+use crate::record::known::{Equivalence, Equivalences, HARNESS, Known};
 use crate::record::machine::{Facts, State};
 use crate::record::programs::{Built, Programs, source};
 use crate::record::sources::Current;
@@ -55,6 +55,9 @@ struct Pair {
     program: String,
     before: String,
     after: String,
+    /// Its sources, where they are the same in both: then only the harness, or what else is beneath
+    /// it, made another program of it.
+    source: Option<String>,
 }
 
 /// What differs by less is the same work.
@@ -73,30 +76,42 @@ impl CompareBuilds {
         }
         let before = Project::at(&self.before)?;
         let _locks = one_at_a_time(project)?;
+        let all = plans.0.iter().flat_map(Plan::all_programs).map(str::to_owned).collect();
         let folder = match &self.programs {
             Some(folder) => folder.clone(),
-            None => programs::build_to_measure(project)?,
+            None => programs::build_to_measure(project, &all)?,
         };
-        let mut pairs = pairs(project, &folder, &before)?;
+        let pairs = pairs(project, &folder, &before)?;
         let known = Known::load(project)?;
-        pairs.retain(|pair| known.does_the_work_of(&pair.program, &[&pair.before]).is_none());
         say!("tally: {} programs run otherwise than in {}", pairs.len(), before.root().display());
         let mut written: Equivalences = plan_file::read_if_any(project, &project.equivalences())?;
+        let mut of_harness = OfHarness::default();
         for pair in pairs {
-            let Some((because, cells)) = self.compared(project, &plans, &known, &before, &folder, &pair.program)?
-            else {
-                say!("tally: {}: not known to do the same work", pair.program);
-                continue;
+            let is_known = |own: &&Equivalence| own.is_of(&pair.program, &pair.before, &pair.after);
+            let found = match written.all.iter().find(is_known) {
+                Some(known) => Found::Same(known.because.clone(), known.cells.clone()),
+                None => self.compared(project, &plans, &known, &before, &folder, &pair.program)?,
             };
-            say!("tally: {}: {because}", pair.program);
-            let Pair { program, before, after } = pair;
-            written.all.push(Equivalence { program, before, after, because, cells });
-            // What was found stays, whatever comes of the next.
-            let text = ABOUT.to_owned() + &toml::to_string(&written)?;
-            let path = project.equivalences();
-            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            say!("tally: {}: {found}", pair.program);
+            let Pair { program, before, after, source } = pair;
+            if source.is_some() {
+                of_harness.note(&program, &found);
+            }
+            let (after, because, cells) = match (source, found) {
+                (Some(source), _) => (source, String::new(), Vec::new()),
+                (None, Found::Same(because, cells)) => (after, because, cells),
+                (None, _) => continue,
+            };
+            written.add(project, Equivalence { program, before, after, because, cells })?;
         }
-        Ok(())
+        let (then, now) = (Known::load(&before)?.harness.clone(), &known.harness);
+        match of_harness.shown().filter(|_| then != *now) {
+            Some(cells) => {
+                let (program, because) = (HARNESS.to_owned(), String::new());
+                written.add(project, Equivalence { program, before: then, after: now.clone(), because, cells })
+            }
+            None => Ok(()),
+        }
     }
 
     /// What shows that a program does the same work, and what was found of each cell.
@@ -108,7 +123,7 @@ impl CompareBuilds {
         before: &Project,
         folder: &Path,
         program: &str,
-    ) -> Result<Option<(String, Vec<String>)>> {
+    ) -> Result<Found> {
         let runs_it = |experiment: &Experiment| experiment.group(program).is_some() && !experiment.push;
         let interrupted = Interrupted::listen()?;
         for (plan, experiment) in
@@ -144,22 +159,78 @@ impl CompareBuilds {
                 interrupted: interrupted.clone(),
                 progress: &|_, _| {},
             };
-            if let Some(cells) = counted(&session, &header, before)? {
-                let because =
-                    "rewritten, with the same instructions, allocations and system calls per operation".to_owned();
-                return Ok(Some((because, cells)));
-            }
-            if self.count {
-                continue;
+            match counted(&session, &header, before)? {
+                same @ Found::Same(..) => return Ok(same),
+                differs @ Found::Differs(_) if self.count => return Ok(differs),
+                Found::Unknown if self.count => continue,
+                // The clock tells.
+                _ => {}
             }
             let day = header.day().to_owned();
             let timed = timed(plan, experiment, &session.side_by_side(header, self.rounds)?, before)?;
-            if let Some(cells) = timed {
-                return Ok(Some((format!("rewritten; side by side, on {day}, its numbers were the same"), cells)));
-            }
-            return Ok(None);
+            return Ok(timed.map_or(Found::Unknown, |cells| {
+                Found::Same(format!("rewritten; side by side, on {day}, its numbers were the same"), cells)
+            }));
         }
-        Ok(None)
+        Ok(Found::Unknown)
+    }
+}
+
+/// What was found of a program in two builds.
+enum Found {
+    /// It does the same work: what shows that, and what was counted or measured of each cell.
+    Same(String, Vec<String>),
+    /// What was counted is not the same.
+    Differs(String),
+    /// Nothing can be counted, and the clock does not tell.
+    Unknown,
+}
+
+impl std::fmt::Display for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Self::Same(because, _) => f.write_str(because),
+            Self::Differs(how) => write!(f, "not known to do the same work; {how}"),
+            Self::Unknown => f.write_str("not known to do the same work"),
+        }
+    }
+}
+
+/// What programs of the same sources say of the harness that they were compiled with.
+#[derive(Default)]
+struct OfHarness {
+    same: usize,
+    differ: Vec<String>,
+}
+
+impl OfHarness {
+    fn note(&mut self, program: &str, found: &Found) {
+        match found {
+            Found::Same(..) => self.same += 1,
+            Found::Differs(how) => self.differ.push(format!("{program}: {how}")),
+            Found::Unknown => {}
+        }
+    }
+
+    /// Why it does the same work; none where it is not known to. What the heap holds before the first
+    /// lap moves what allocating takes, and threads meet at a lock by chance: a few may differ.
+    fn shown(self) -> Option<Vec<String>> {
+        const FEWEST: usize = 12;
+        let is_same = self.same >= FEWEST && self.same >= 9 * self.differ.len();
+        let words = format!("{} programs of the same sources do the same work with it", self.same);
+        is_same.then(|| [words].into_iter().chain(self.differ).collect())
+    }
+}
+
+impl Equivalences {
+    /// Adds one, in place of others that begin at the same build. What was found stays, whatever
+    /// comes of the next.
+    fn add(&mut self, project: &Project, found: Equivalence) -> Result<()> {
+        self.all.retain(|own| (&own.program, &own.before) != (&found.program, &found.before));
+        self.all.push(found);
+        let path = project.equivalences();
+        let text = ABOUT.to_owned() + &toml::to_string(self)?;
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
@@ -177,7 +248,9 @@ fn pairs(project: &Project, folder: &Path, before: &Project) -> Result<Vec<Pair>
             (Some(before), Some(after)) => [before, after],
             _ => [source(&then.files[&program]), source(&now.files[&program])],
         };
-        (before != after).then_some(Pair { program, before, after })
+        let sources = [&then, &now].map(|own| source(&own.files[&program]));
+        let source = (sources[0] == sources[1]).then(|| sources[0].clone());
+        (before != after).then_some(Pair { program, before, after, source })
     };
     Ok(names.into_iter().filter_map(pair).collect())
 }
@@ -205,37 +278,60 @@ fn then(experiment: &Experiment, cell: &Cell, before: &Project) -> Cell {
     if has_it { cell.before() } else { renamed::then(&experiment.renamed, cell).before() }
 }
 
-/// What was counted of each cell, if all of it is the same; nothing where it differs, or where
-/// nothing can be counted.
-fn counted(session: &Session, header: &Header, before: &Project) -> Result<Option<Vec<String>>> {
+/// What was counted of each cell.
+fn counted(session: &Session, header: &Header, before: &Project) -> Result<Found> {
     if !session.experiment.measures.is_empty() {
-        return Ok(None);
+        return Ok(Found::Unknown);
     }
     let mut said = Vec::new();
     for cell in header.cells.iter().filter(|cell| !cell.is_before()) {
+        let then = then(session.experiment, cell, before);
         for count in Count::EVERY {
-            let counts = |cell: &Cell| -> Result<Option<BTreeMap<String, f64>>> {
-                let Some(Ok(seen)) = session.count_alone(count, cell)? else { return Ok(None) };
-                Ok(Some(seen.measures.into_iter().map(|(name, own)| (name, own.values[0])).collect()))
+            let counts = |environment_bytes| -> Result<Option<[Counts; 2]>> {
+                let of = |cell| counts(session, count, cell, environment_bytes);
+                Ok(of(&then)?.zip(of(cell)?).map(<[Counts; 2]>::from))
             };
-            let (Some(now), Some(before)) = (counts(cell)?, counts(&then(session.experiment, cell, before))?) else {
-                return Ok(None);
-            };
-            let names: BTreeSet<&String> = now.keys().chain(before.keys()).collect();
-            for name in names {
-                let [now, before] = [&now, &before].map(|counts| counts.get(name).copied().unwrap_or(0.0));
-                // Of what happens once in so many operations, chance decides.
-                const RARE: f64 = 0.01;
-                if (now - before).abs() > SAME_WORK * before.abs() && (now - before).abs() > RARE {
-                    say!("tally: {cell}: {name} was {before:.2}, and is {now:.2}");
-                    return Ok(None);
+            let Some(first) = counts(0)? else { return Ok(Found::Unknown) };
+            if difference(&[&first]).is_some() {
+                // Where the heap begins decides how its blocks fall, and so what allocating takes.
+                let others = [700, 2000, 3333].map(counts).into_iter().collect::<Result<Option<Vec<_>>>>()?;
+                let Some(others) = others else { return Ok(Found::Unknown) };
+                let all: Vec<_> = [&first].into_iter().chain(&others).collect();
+                if let Some(how) = difference(&all) {
+                    return Ok(Found::Differs(format!("{cell}: {how}")));
                 }
             }
-            let all = |counts: &BTreeMap<String, f64>| counts.get(count.all()).copied().unwrap_or(0.0);
-            said.push(format!("{cell}: {} {:.2}, before {:.2}", count.all(), all(&now), all(&before)));
+            let [before, now] = first.map(|counts| counts.get(count.all()).copied().unwrap_or(0.0));
+            said.push(format!("{cell}: {} {now:.2}, before {before:.2}", count.all()));
         }
     }
-    Ok((!said.is_empty()).then_some(said))
+    let because = "rewritten, with the same instructions, allocations and system calls per operation";
+    Ok(if said.is_empty() { Found::Unknown } else { Found::Same(because.to_owned(), said) })
+}
+
+/// What was counted of an operation, by name.
+type Counts = BTreeMap<String, f64>;
+
+fn counts(session: &Session, count: Count, cell: &Cell, environment_bytes: usize) -> Result<Option<Counts>> {
+    let Some(Ok(seen)) = session.count_alone(count, cell, environment_bytes)? else { return Ok(None) };
+    Ok(Some(seen.measures.into_iter().map(|(name, own)| (name, own.values[0])).collect()))
+}
+
+/// What was counted before and is another number now, in all of these pairs.
+fn difference(pairs: &[&[Counts; 2]]) -> Option<String> {
+    // Of what happens once in so many operations, chance decides.
+    const RARE: f64 = 0.01;
+    let names: BTreeSet<&String> = pairs.iter().flat_map(|pair| pair.iter().flat_map(BTreeMap::keys)).collect();
+    names.into_iter().find_map(|name| {
+        let range = |which: usize| {
+            let all = pairs.iter().map(|pair| pair[which].get(name).copied().unwrap_or(0.0));
+            all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), one| (low.min(one), high.max(one)))
+        };
+        let (before, now) = (range(0), range(1));
+        let apart = (now.0 - before.1).max(before.0 - now.1);
+        let differs = apart > SAME_WORK * before.0.abs() && apart > RARE;
+        differs.then(|| format!("{name} was {:.2}, and is {:.2}", before.0, now.0))
+    })
 }
 
 /// What was measured of each cell, if the numbers are the same.

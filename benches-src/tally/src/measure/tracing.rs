@@ -17,10 +17,11 @@ use crate::book::cell::Cell;
 use crate::book::count::Count;
 
 impl Session<'_> {
-    /// Counts outside of any round; nothing of a cell that this machine cannot run.
-    pub fn count_alone(&self, count: Count, cell: &Cell) -> Result<Option<Outcome>> {
+    /// Counts outside of any round, in an environment of so many bytes more; nothing of a cell that
+    /// this machine cannot run.
+    pub fn count_alone(&self, count: Count, cell: &Cell, environment_bytes: usize) -> Result<Option<Outcome>> {
         fs::create_dir_all(self.project.temporary())?;
-        Ok(match Surroundings::of(cell, &self.program(cell, None), 0)? {
+        Ok(match Surroundings::of(cell, &self.program(cell, None), environment_bytes)? {
             Ok(around) => Some(self.count(count, cell, around)?),
             Err(_) => None,
         })
@@ -34,8 +35,10 @@ impl Session<'_> {
             Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
         };
         let program = self.program(cell, None);
-        let mut runs = Vec::new();
-        for laps in self.experiment.laps_of(count) {
+        let mut runs: Vec<(Counted, Observation, Ended)> = Vec::new();
+        let both = self.experiment.laps_of(count);
+        while runs.len() < both.len() {
+            let laps = runs.first().map_or(both[0], |(shorter, ..)| count.longer(both, shorter.operations));
             let (ended, summary) = self.trace((count, &tool), &program, cell, laps, around)?;
             if let Some(reason) = counted::refused(count, &ended.errors) {
                 return Ok(Ok(self.unavailable(cell, reason)));

@@ -19,13 +19,17 @@ use crate::project::Project;
 /// How it begins what is said of a program that is another one now and does the same work.
 pub const REWRITTEN: &str = "rewritten";
 
+/// What equivalences call the harness, which stands beneath all programs.
+pub const HARNESS: &str = "harness";
+
 /// All that decides how fresh records are.
 #[derive(Debug, Default)]
 pub struct Known {
     /// The programs that lie here.
     pub today: Programs,
-    /// What stands beneath each chapter's programs.
+    /// What stands beneath each chapter's programs, the harness among it.
     pub beneath: BTreeMap<String, BTreeMap<String, String>>,
+    pub harness: String,
     /// Records that were made before they said what runs.
     pub older_records: OlderRecords,
     pub(super) equivalences: Vec<Equivalence>,
@@ -38,12 +42,22 @@ pub struct Equivalence {
     pub program: String,
     /// What the one is known by: its machine code, or its sources where that cannot be read.
     pub before: String,
-    /// The same of the other.
+    /// The same of the other, or its sources where they are those of the one.
     pub after: String,
-    /// What shows it, as pages say it.
+    /// What shows it, as pages say it; nothing where the sources are the same, since what stands
+    /// beneath them speaks for itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub because: String,
     /// What was counted or measured of each cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<String>,
+}
+
+impl Equivalence {
+    /// Whether it is of these two builds of a program.
+    pub fn is_of(&self, program: &str, before: &str, after: &str) -> bool {
+        (self.program.as_str(), self.before.as_str(), self.after.as_str()) == (program, before, after)
+    }
 }
 
 /// The file that lists them.
@@ -110,13 +124,21 @@ impl Known {
         let beneath = project.chapters()?.into_iter().map(of_chapter).collect::<Result<_>>()?;
         let equivalences: Equivalences = plan_file::read_if_any(project, &project.equivalences())?;
         let older_records = plan_file::read_if_any(project, &project.older_records())?;
-        Ok(Arc::new(Self { today, beneath, older_records, equivalences: equivalences.all }))
+        Ok(Arc::new(Self { today, beneath, harness, older_records, equivalences: equivalences.all }))
     }
 
     /// What is said of a program that is known by these keys and does the work of today's: nothing
     /// where it is today's. None where it is not known to.
     pub fn does_the_work_of(&self, program: &str, keys: &[&str]) -> Option<BTreeSet<String>> {
-        let today = self.today.keys.get(program)?;
+        self.leads_to(program, keys, self.today.keys.get(program)?)
+    }
+
+    /// Whether what was measured with another harness would be the same with today's.
+    pub fn is_todays_harness(&self, then: &str) -> bool {
+        self.leads_to(HARNESS, &[then], &BTreeSet::from([self.harness.clone()])).is_some()
+    }
+
+    fn leads_to(&self, program: &str, keys: &[&str], today: &BTreeSet<String>) -> Option<BTreeSet<String>> {
         let mut reached: Vec<_> = keys.iter().map(|key| (*key, BTreeSet::new())).collect();
         let mut next = 0;
         while let Some((key, words)) = reached.get(next).cloned() {
@@ -126,7 +148,7 @@ impl Known {
             for own in self.equivalences.iter().filter(|own| own.program == program && own.before == key) {
                 if reached.iter().all(|(known, _)| *known != own.after) {
                     let mut words = words.clone();
-                    words.insert(own.because.clone());
+                    words.extend(Some(own.because.clone()).filter(|because| !because.is_empty()));
                     reached.push((&own.after, words));
                 }
             }

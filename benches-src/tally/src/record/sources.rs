@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Header;
-use super::known::Known;
+use super::known::{HARNESS, Known};
 use super::programs::source;
 use super::sum::sha256;
 use crate::book::experiment::Experiment;
@@ -126,6 +126,8 @@ impl Current {
             None => &header.sources,
         };
         let mut beneath = differences(&then.beneath, &self.sources.beneath);
+        let harness = then.beneath.get(HARNESS).is_some_and(|then| self.known.is_todays_harness(then));
+        beneath.retain(|name| name != HARNESS || !harness);
         beneath.extend(older.flatten().iter().flat_map(|older| older.older.iter().cloned()));
         let beneath: Vec<String> = beneath.into_iter().map(|name| format!("{name} changed")).collect();
         let (mut what, mut others) = (BTreeSet::new(), BTreeMap::new());
@@ -212,7 +214,7 @@ fn differences(measured: &BTreeMap<String, String>, current: &BTreeMap<String, S
 /// What stands beneath a chapter's programs, by name, each with its hash.
 pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<BTreeMap<String, String>> {
     let benches = project.benches();
-    let mut beneath = BTreeMap::from([("harness".to_owned(), harness.to_owned())]);
+    let mut beneath = BTreeMap::from([(HARNESS.to_owned(), harness.to_owned())]);
     let build = format!("{chapter}/build.rs");
     if benches.join(&build).is_file() {
         beneath.insert(build.clone(), hash_file(&benches.join(build))?);
