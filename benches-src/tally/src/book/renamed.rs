@@ -67,6 +67,11 @@ pub fn now(renamed: &[Renamed], cell: &Cell) -> Cell {
     own.map_or_else(|| cell.clone(), |own| own.is.instead_of(&own.was, cell))
 }
 
+/// Has cells of a record called as they are now.
+pub fn call(renamed: &[Renamed], cells: &mut [Cell]) {
+    cells.iter_mut().for_each(|cell| *cell = now(renamed, cell));
+}
+
 /// What a cell was called in records.
 pub fn then(renamed: &[Renamed], cell: &Cell) -> Cell {
     let own = renamed.iter().find(|own| own.is.is(cell));

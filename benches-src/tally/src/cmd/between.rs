@@ -10,6 +10,7 @@ use clap::Args;
 use crate::book::expression::Expression;
 use crate::book::plan::Plans;
 use crate::book::published::Published;
+use crate::book::renamed;
 use crate::cmd::between::verdicts::{Parts, Verdicts};
 use crate::compute::between::{Between as Known, Factor};
 use crate::compute::derive::{Derivation, in_order, pairs};
@@ -101,6 +102,11 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
     for former in history(project)? {
         let mut sessions = former.records(project);
         sessions.retain(|record| until.is_none_or(|until| record.header.before.time.as_str() <= until));
+        for header in sessions.iter_mut().map(|record| &mut record.header) {
+            if let Ok((_, experiment)) = plans.experiment(&header.experiment) {
+                renamed::call(&experiment.renamed, &mut header.cells);
+            }
+        }
         let sessions = in_order(sessions);
         let experiment = sessions.last().map(|record| record.header.experiment.clone());
         let named = experiment.map_or(Vec::new(), |experiment| named_quantities(&plans, &experiment));

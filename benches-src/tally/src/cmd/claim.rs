@@ -156,9 +156,11 @@ impl<'a> Judged<'a> {
     fn page(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
         let verdict = self.words(view)?;
+        let machines = machines::counted(view, self.chapter, self.claim)?;
+        let machines = machines.map_or(String::new(), |counts| format!(" <span class=\"among\">{counts}</span>"));
         let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", self.verdict().class(), html(&self.claim.id));
         out += &format!(
-            "<details>\n<summary><strong class=\"verdict\">{verdict}</strong> <strong>{}</strong> {}{}</summary>\n",
+            "<details>\n<summary><strong class=\"verdict\">{verdict}</strong> <strong>{}</strong> {}{}{machines}</summary>\n",
             html(&self.claim.id),
             sentence(self.claim, publication),
             self.figures(view, publication)?
@@ -213,7 +215,9 @@ impl<'a> Judged<'a> {
         let publication = view.published.publication(&self.claim.source)?;
         let (link, sentence) = (claim_link(view, self.chapter, self.claim), sentence(self.claim, publication));
         let stale = if self.is_aged(view)? { format!(", {}", render::CHANGED_SINCE) } else { String::new() };
-        Ok(format!("<strong>{}</strong> here{stale}: {sentence} ({link})", self.verdict().said_of(1)))
+        let machines = machines::counted(view, self.chapter, self.claim)?;
+        let machines = machines.map_or(String::new(), |counts| format!(" ({counts})"));
+        Ok(format!("<strong>{}</strong> here{stale}{machines}: {sentence} ({link})", self.verdict().said_of(1)))
     }
 
     /// Its rows in the ledger, one for each part, which all stand beside its words.
@@ -246,6 +250,9 @@ impl<'a> Judged<'a> {
     fn text(&self, view: &View) -> Result<String> {
         let figure = view.published.publication(&self.claim.source)?.word();
         let mut out = self.line(view)?;
+        if let Some(counts) = machines::counted(view, self.chapter, self.claim)? {
+            out += &format!("    {counts}\n");
+        }
         for part in &self.parts {
             out += &part.text(view, figure)?;
         }

@@ -264,17 +264,17 @@ impl Between {
     }
 }
 
-/// An interval with its ends moved apart. A difference may be near nothing or below it, so that its ends move by a share of the number; what
-/// was counted alike in every round is exact, and stays so.
+/// An interval with its ends moved apart, by a factor. The ends of a difference that reaches to nothing or below it move by a share of the
+/// number; what was counted alike in every round is exact, and stays so.
 fn widened(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), factor: f64) -> (f64, f64) {
     let is_exact = kind == Kind::Count && low == high;
     match kind {
         _ if is_exact => (low, high),
+        _ if low > 0.0 => (low / factor, high * factor),
         Kind::Difference => {
             let by = (factor - 1.0) * estimate.median.abs();
             (low - by, high + by)
         }
-        _ if low > 0.0 => (low / factor, high * factor),
         _ => {
             let by = (factor - 1.0) * low.abs().max(high.abs());
             (low - by, high + by)
@@ -289,8 +289,10 @@ pub fn factor_needed(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), o
         return 1.0;
     }
     match kind {
-        Kind::Difference => 1.0 + by / estimate.median.abs(),
         _ if low > 0.0 && other > 0.0 => (low / other).max(other / high),
+        // Nothing that is above nothing can be moved to it by a factor.
+        Kind::Difference if low > 0.0 => f64::INFINITY,
+        Kind::Difference => 1.0 + by / estimate.median.abs(),
         _ => 1.0 + by / low.abs().max(high.abs()).max(f64::MIN_POSITIVE),
     }
 }

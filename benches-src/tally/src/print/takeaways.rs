@@ -68,10 +68,11 @@ pub struct Takeaway {
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What must be so over whole intervals: two expressions with `>`, `<` or `~` (alike within a quarter) between them, such as `["hop-ratio > 1"]`.
-    /// The last case has none, and covers all that is left; every case before it has some.
+    /// `hop-ratio range > 1` is so if every machine's number is. The last case has none, and covers all that is left; every case before it has some.
     #[serde(default)]
     pub when: Vec<String>,
-    /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it costs tasks."`
+    /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it costs tasks."` `{hop-ratio range}` is the least and the
+    /// largest number of all machines, `{hop-ratio machines}` how many have it.
     pub say: String,
     /// Which to use, where it is advice: threads, tasks or either.
     #[serde(default, rename = "use")]

@@ -113,15 +113,10 @@ impl Store {
     }
 }
 
-/// Calls the cells as they are called today.
-fn call(header: &mut Header, renamed: &[Renamed]) {
-    header.cells.iter_mut().for_each(|cell| *cell = renamed::now(renamed, cell));
-}
-
 impl<'a> Found<'a> {
     fn of(mut header: Header, place: Place<'a>, current: &Current) -> Self {
         let renamed = current.renamed.clone();
-        call(&mut header, &renamed);
+        renamed::call(&renamed, &mut header.cells);
         Self { header, place, renamed }
     }
 
@@ -134,7 +129,7 @@ impl<'a> Found<'a> {
     }
 
     fn called(&self, mut record: Record) -> Record {
-        call(&mut record.header, &self.renamed);
+        renamed::call(&self.renamed, &mut record.header.cells);
         record
     }
 

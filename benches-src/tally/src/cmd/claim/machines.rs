@@ -107,6 +107,17 @@ pub fn print(view: &View, form: Form) -> Result<String> {
     }
 }
 
+/// What a claim comes to on all machines that measured it by programs that do the same work, as
+/// counts of verdicts; nothing where that is one machine, or none.
+pub fn counted(view: &View, chapter: &Plan, claim: &Claim) -> Result<Option<String>> {
+    let mut on = Vec::new();
+    for machine in view.machines()? {
+        on.push(judged(&view.of_machine(machine), chapter, claim, Form::Text)?);
+    }
+    let measured = on.iter().filter(|own| own.counts()).count();
+    Ok((measured > 1).then(|| format!("{} machines", many::counts(&on))))
+}
+
 fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMachine> {
     let judged = Judged::new(view, chapter, claim)?;
     let (mut numbers, mut freshness) = (Vec::new(), Freshness::Fresh);

@@ -49,7 +49,7 @@ fn facts_of(view: &View) -> Result<Facts> {
 }
 
 /// `holds on 61, does not hold on 30, undecided on 9 of 100`
-fn counts(on: &[OnMachine]) -> String {
+pub fn counts(on: &[OnMachine]) -> String {
     let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
     for own in on.iter().filter(|own| own.counts()) {
         *counts.entry(own.verdict).or_default() += 1;
