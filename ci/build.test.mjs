@@ -1,12 +1,12 @@
 // The whole way through the real mdBook: builds that go well, builds that must not, and what a warm build does.
 
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
-import { appendFileSync, readFileSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import test from 'node:test';
-import { promisify } from 'node:util';
-import { build, copyOfCheckout, pages } from './site.mjs';
+import { commands, run } from './commands.mjs';
+import { build, copyOfCheckout, otherMachines, pages } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const record = join(checkout, 'data/local/switch-cost/socket.jsonl');
@@ -63,6 +63,18 @@ test('a directive that fails stops the build and names chapter and command', () 
   writeFileSync(path, before);
 });
 
+test('a command that book.toml lists is refused where tally lacks what runs it, with the cure', () => {
+  const [path, settings] = [join(checkout, 'book/src/glossary.md'), join(checkout, 'book.toml')];
+  const [page, book] = [readFileSync(path, 'utf8'), readFileSync(settings, 'utf8')];
+  writeFileSync(path, `${page}\n<!-- cmdrun date -->\n`);
+  writeFileSync(settings, book.replace('[preprocessor.cmdrun]', '[preprocessor.cmdrun]\ncommands = ["date"]'));
+  const { status, output } = build(checkout, { effort: 'never' });
+  assert.notEqual(status, 0);
+  assert.match(output, /glossary\.md.*add `--features cmdrun` after `cargo run`/s);
+  writeFileSync(path, page);
+  writeFileSync(settings, book);
+});
+
 test('unknown settings stop the build before anything is measured', () => {
   for (const [settings, reason] of [
     [{ effort: 'heroic' }, /unknown effort "heroic"/],
@@ -74,62 +86,30 @@ test('unknown settings stop the build before anything is measured', () => {
   }
 });
 
-test('the book can be built with the numbers of every machine, also of one whose records are older than the plans', () => {
-  const machines = join(checkout, 'data/machines');
-  // Those of the reference machine are shown by the tests that follow.
-  const others = readdirSync(machines).filter((name) => !['reference', readlinkSync(join(machines, 'reference'))].includes(name));
-  assert.ok(others.length > 0);
-  for (const show of others) {
-    const { status, output } = build(checkout, { effort: 'never', show });
-    assert.equal(status, 0, `${show}\n${output}`);
-  }
+/** One of these, drawn at random. */
+const drawn = (all) => all[Math.floor(Math.random() * all.length)];
+
+test('the book can be built with the numbers of another machine, also of one whose records are older than the plans', () => {
+  const show = drawn(otherMachines(checkout));
+  const { status, output } = build(checkout, { effort: 'never', show });
+  assert.equal(status, 0, `${show}\n${output}`);
 });
 
-test('every command that the book or the README shows can be run', async () => {
+test('commands that the book or the README shows are understood, and ten drawn at random can be run', async () => {
   const { site } = build(checkout, { effort: 'never', show: 'reference' });
-  const commands = new Set();
-  const text = (html) => html.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(code));
-  for (const name of pages(site)) {
-    for (const [, command] of page(site, name.slice(0, -5)).matchAll(/<code class="command">(.*?)<\/code>/g)) commands.add(text(command));
+  const all = commands(checkout, site);
+  assert.ok(all.length > 100, `only ${all.length} commands were found`);
+  // A program that is asked what it has reads all other flags first.
+  for (const command of all) {
+    const [, program, flags] = command.match(/^cargo program ([\w-]+)(?: -- (.*))?$/) ?? [];
+    if (!program) continue;
+    const { status, stderr } = spawnSync(`target/release/${program} ${flags ?? ''} --describe`, { cwd: checkout, shell: true, encoding: 'utf8' });
+    assert.equal(status, 0, `${command}\n${stderr}`);
   }
-  const sources = [...pages(site).map((name) => join('book/src', name.replace('.html', '.md'))), 'README.md'];
-  for (const source of sources) {
-    const blocks = readFileSync(join(checkout, source), 'utf8').matchAll(/```sh\n(.*?)```/gs);
-    for (const [, block] of blocks) {
-      const isScript = /^while /m.test(block);
-      for (const command of isScript ? [block] : block.trim().split('\n')) commands.add(command.replace(/ +#.*/, ''));
-    }
-  }
-  // These are run by the tests as a whole, or measure for longer than a test should, or push the machine to its limits.
-  // What changes the machine stands in blocks of another kind, and is never run here.
-  for (const command of commands) assert.doesNotMatch(command, /^(sudo|sysctl|prlimit|systemctl|mount)\b/, command);
-  const covered = [/^cargo install/, /^ci\/test$/, /--effort full$/, /tally export/, /--push-limits$/];
-  const toRun = [...commands].filter((command) => !covered.some((pattern) => pattern.test(command)));
-  assert.ok(toRun.length >= 5, `only ${toRun.length} commands were found`);
-  // A program's own sampling takes seconds: that it takes these flags and does its work is seen from doing it once.
-  // Ten thousand clients are a load that a busy machine does not answer in time, and a hundred take the same flags.
-  const few = (command) => command.replace(/--connections \d{4,}/, '--connections 100');
-  const once = (command) => (command.includes(' -- ') ? `${few(command)} --once` : `${command} -- --once`);
-  const briefly = (command) => {
-    // It measures in full and nothing else: that it does so with real tools is seen from its beginning.
-    if (command === 'cargo tally confirm') return `timeout --signal INT 20 ${command}`;
-    if (/tally measure [a-z-]+ --again$/.test(command)) return `${command} --effort test`;
-    return /cargo program/.test(command) && !/--(histogram|iters)/.test(command) ? once(command) : command;
-  };
-  const runs = async (command) => {
-    const shell = promisify(execFile)('sh', ['-c', briefly(command)], { cwd: checkout, maxBuffer: 2 ** 26 });
-    const { code, stderr } = await shell.catch((error) => error);
-    if (command === 'cargo tally confirm') assert.match(stderr, /interrupted; what was measured so far is kept/);
-    else assert.equal(code ?? 0, 0, `${command}\n${stderr}`);
-  };
-  // What measures, or starts a tool that does, wants the machine for itself.
-  const isAlone = (command) => /tally (measure|confirm)|program tool-/.test(command);
-  const sideBySide = toRun.filter((command) => !isAlone(command));
-  const worker = async () => {
-    for (let command = sideBySide.pop(); command; command = sideBySide.pop()) await runs(command);
-  };
-  await Promise.all([worker(), worker()]);
-  for (const command of toRun.filter(isAlone)) await runs(command);
+  const ten = new Set();
+  while (ten.size < 10) ten.add(drawn(all));
+  console.log([...ten].join('\n'));
+  await run(checkout, [...ten]);
 });
 
 test('the picture in the README is the one that its command draws', () => {

@@ -2,7 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,10 +47,25 @@ export function build(checkout, settings = {}, more = {}) {
   return { status, output: stdout + stderr, site: join(checkout, 'site') };
 }
 
+/** The published site, for tests that only look at it: the one that ci/test has built, or one that is built now. */
+export function published() {
+  if (process.env.PUBLISHED_SITE) return process.env.PUBLISHED_SITE;
+  const { status, output, site } = build(copyOfCheckout(), { effort: 'never', show: 'reference' });
+  if (status !== 0) throw new Error(output);
+  return site;
+}
+
 /** The pages of a built site, without those that mdBook adds. */
 export function pages(site) {
   const own = (file) => file.endsWith('.html') && !['404.html', 'index.html', 'print.html', 'toc.html'].includes(file);
   return readdirSync(site, { recursive: true }).filter(own).sort();
+}
+
+/** The machines whose numbers neither the published site nor a reader's own build shows. */
+export function otherMachines(checkout) {
+  const machines = join(checkout, 'data/machines');
+  const shown = ['reference', readlinkSync(join(machines, 'reference'))];
+  return readdirSync(machines).filter((name) => !shown.includes(name));
 }
 
 /** Every link of a built site that leads nowhere, and every id that a page has twice. */

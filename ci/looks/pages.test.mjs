@@ -5,12 +5,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { barriers, eachPage, opener, wider } from './browser.mjs';
-import { build, copyOfCheckout, deadLinks, pages } from './site.mjs';
+import { barriers, eachPage, opener, wider } from '../browser.mjs';
+import { deadLinks, pages, published } from '../site.mjs';
 
-const { status, output, site } = build(copyOfCheckout(), { effort: 'never', show: 'reference' });
-assert.equal(status, 0, output);
-
+const site = published();
 const open = opener(site);
 
 const all = pages(site);
@@ -20,19 +18,6 @@ test('there are pages, and pages with figures', () => {
   assert.ok(all.length >= 6, String(all));
   assert.ok(withFigures.includes('switch-cost.html') && withFigures.includes('introduction.html'), String(withFigures));
 });
-
-for (const [theme, width] of [['light', 1440], ['navy', 390]]) {
-  test(`pages, ${theme}: no error, no foreign request, nothing wider than any screen, accessible at ${width} px`, async () => {
-    await eachPage(site, all, { theme }, async (name, page) => {
-      for (const screen of [1440, 390, 320]) {
-        await page.setViewportSize({ width: screen, height: 900 });
-        assert.ok((await wider(page)) <= 0, `${name} is ${await wider(page)} px wider than a screen of ${screen}`);
-      }
-      await page.setViewportSize({ width, height: 900 });
-      assert.deepEqual(await barriers(page), [], name);
-    });
-  });
-}
 
 /** The file that a link on a page leads to. */
 const linked = (name, link) => join(site, dirname(name), link);
@@ -233,7 +218,7 @@ test('machines are sorted by the column whose head is chosen, upwards and then d
 
 /** A number that is missing, with its reason. The reference machine may lack none, so it is taken from what tally prints elsewhere. */
 function missing() {
-  const printed = readFileSync(new URL('../benches-src/tally/tests/whole/snapshots/whole__forms__calculator-page.snap', import.meta.url), 'utf8');
+  const printed = readFileSync(new URL('../../benches-src/tally/tests/whole/snapshots/whole__forms__calculator-page.snap', import.meta.url), 'utf8');
   return printed.match(/<span class="missing" tabindex="0"[^>]*>[^<]*<\/span><span class="unseen reason">[^<]*<\/span>/)[0];
 }
 

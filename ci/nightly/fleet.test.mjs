@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import Ajv from 'ajv-draft-04';
 import { parse, parseAllDocuments } from 'yaml';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const text = (file) => readFileSync(join(root, file), 'utf8');
 const resources = (file) => parseAllDocuments(text(`ci/fleet/${file}`)).map((document) => document.toJS());
 

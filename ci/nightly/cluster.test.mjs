@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { cannotPack, copyOfCheckout, unpackedBundle } from './site.mjs';
+import { cannotPack, copyOfCheckout, unpackedBundle } from '../site.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const NODES = 4;
 
 const said = (command, words, options = {}) => spawnSync(command, words, { encoding: 'utf8', ...options });

@@ -1,0 +1,57 @@
+// From an empty folder to a site with own numbers: how long that takes, what of it the compiler needs, and how soon the first screen's numbers are there.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** Says a figure beside its bound. Another machine may be half as fast. */
+function bound(what, value, most, unit) {
+  console.log(`${what}: ${value.toFixed(1)} ${unit}, to be at most ${most}`);
+  assert.ok(value <= 2 * most, `${what}: ${value} ${unit} are more than twice ${most}`);
+}
+
+/** Runs a command in a shell, in an environment that leads to no other target; its output, its seconds, and those of CPU time that all it started took. */
+function timed(cwd, command) {
+  const { CARGO_TARGET_DIR, ...env } = process.env;
+  const started = performance.now();
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', `${command} 2>&1 && times`], { cwd, env, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  assert.equal(status, 0, stdout + stderr);
+  const cpu = stdout.trim().split('\n').at(-1).match(/(\d+)m([\d.]+)s/g).map((time) => {
+    const [, minutes, seconds] = time.match(/(\d+)m([\d.]+)s/);
+    return 60 * minutes + Number(seconds);
+  });
+  return { output: stdout, seconds: (performance.now() - started) / 1000, cpu: cpu[0] + cpu[1] };
+}
+
+test('a newcomer has own numbers soon', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'newcomer-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  execFileSync('git', ['clone', '--quiet', root, folder]);
+  const tally = timed(folder, 'cargo build --locked --manifest-path benches-src/tally/Cargo.toml');
+  const whole = timed(folder, 'mdbook build');
+  bound('from the first command to a site with own numbers', (tally.seconds + whole.seconds) / 60, 12, 'min');
+  bound('CPU time to compile tally', tally.cpu, 200, 's');
+  const [, minutes = 0, seconds] = whole.output.match(/compiled programs for (?:(\d+) min )?(\d+) s, measured for/);
+  bound('until all is compiled', (tally.seconds + 60 * minutes + Number(seconds)) / 60, 4.5, 'min');
+
+  // What the answer of the front page and its figure stand on, and when the record of it was whole.
+  const page = readFileSync(join(folder, 'site/introduction.html'), 'utf8');
+  const first = page.slice(page.indexOf('class="lead"'), page.indexOf('</figure>'));
+  const anchors = [...first.matchAll(/class="value" href="[^"#]*#([\w-]+)"/g)].map(([, anchor]) => anchor);
+  assert.ok(anchors.length >= 8, String(anchors));
+  const local = join(folder, 'data/local');
+  const records = readdirSync(local, { recursive: true }).filter((file) => file.endsWith('.jsonl'));
+  const isFirst = (file) => anchors.some((anchor) => `${anchor}-`.startsWith(`${basename(file, '.jsonl')}-`));
+  const ended = records.filter(isFirst).map((file) => statSync(join(local, file)).mtimeMs);
+  const begun = records.map((file) => Date.parse(JSON.parse(readFileSync(join(local, file), 'utf8').split('\n', 1)[0]).header.before.time));
+  bound('until the first screen has its numbers', (Math.max(...ended) - Math.min(...begun)) / 1000, 150, 's');
+
+  const cold = timed(folder, 'rm -rf target/release && cargo build --release --locked --workspace --bins --manifest-path benches-src/Cargo.toml');
+  bound('CPU time to compile all programs', cold.cpu, 350, 's');
+});
