@@ -1,10 +1,11 @@
 //! What a program says it has, so that plans and pages can be held against it: `--describe`.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Command;
 use observation::{DescribedMeasure, DescribedParameter, Description};
+
+use crate::report;
 
 /// A measure that a program may report.
 #[derive(Debug, Clone, Copy)]
@@ -43,14 +44,7 @@ pub fn print(name: &str, with_parameters: fn(Command) -> Command, measures: &[De
         parameters: parameters(with_parameters),
         measures: measures.iter().map(measure).collect(),
     };
-    let line = serde_json::to_string(&description).expect("names and words can be written as JSON");
-    match writeln!(std::io::stdout(), "{line}") {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: the description cannot be written to standard output: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    report::write(serde_json::to_string(&description).map(|line| line + "\n").map_err(anyhow::Error::from))
 }
 
 fn measure(own: &Described) -> DescribedMeasure {

@@ -1,6 +1,7 @@
 //! How an observation is begun, doubted and printed: one line of JSON for tally, a few readable lines for a person.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
@@ -108,11 +109,13 @@ pub fn print(observation: Result<Observation>, flags: &HarnessFlags) -> ExitCode
         HarnessFlags { once: true, .. } => Ok(checked(&observation)),
         _ => Ok(readable(&observation)),
     });
-    let written = printed.and_then(|text| {
-        use std::io::Write;
-        std::io::stdout().write_all(text.as_bytes()).context("the result cannot be written to standard output")
-    });
-    match written {
+    write(printed)
+}
+
+/// Writes a text to standard output, or says why there is none.
+pub fn write(text: Result<String>) -> ExitCode {
+    let written = |text: String| std::io::stdout().write_all(text.as_bytes());
+    match text.and_then(|text| written(text).context("the result cannot be written to standard output")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -155,18 +158,12 @@ fn readable(observation: &Observation) -> String {
 }
 
 fn timing(samples: &[Window]) -> Vec<String> {
-    let per_operation: Vec<f64> = samples.iter().map(nanoseconds_per_operation).collect();
-    let n = per_operation.len() as f64;
-    let mean = per_operation.iter().sum::<f64>() / n;
-    let deviation = (per_operation.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0)).sqrt();
-    let least = per_operation.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = per_operation.iter().copied().fold(0.0, f64::max);
+    let mut each: Vec<f64> = samples.iter().map(nanoseconds_per_operation).collect();
+    each.sort_by(f64::total_cmp);
+    let (least, most) = (each[0], each[each.len() - 1]);
     let operations: u64 = samples.iter().map(|s| s.operations).sum();
-    vec![
-        format!("{n} samples, {operations} operations"),
-        format!("mean {mean:.1} ns per operation, standard deviation {deviation:.1} ns"),
-        format!("median {:.1} ns, from {least:.1} to {most:.1} ns, in this one process", middle(per_operation)),
-    ]
+    let count = format!("{} samples, {operations} operations", samples.len());
+    vec![count, format!("median {:.1} ns, from {least:.1} to {most:.1} ns, in this one process", middle(each))]
 }
 
 fn nanoseconds_per_operation(sample: &Window) -> f64 {

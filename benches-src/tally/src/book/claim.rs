@@ -211,7 +211,7 @@ impl Claim {
     /// The concluding sentence for a verdict, with quantities in braces; none where there is no number to conclude from.
     pub fn conclusion(&self, verdict: Verdict) -> Option<String> {
         let end = match verdict {
-            Verdict::Holds => self.holds.as_deref()?,
+            Verdict::Holds | Verdict::PartlyChecked => self.holds.as_deref()?,
             Verdict::Shifted => self.shifted.as_deref()?,
             Verdict::DoesNotHold => self.does_not_hold.as_deref()?,
             Verdict::Undecided => self.undecided.as_deref().unwrap_or(UNDECIDED),

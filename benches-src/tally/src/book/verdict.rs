@@ -7,6 +7,8 @@ pub enum Verdict {
     Compared,
     /// All of the interval agrees.
     Holds,
+    /// The same of all that can be measured; the sentence says more.
+    PartlyChecked,
     /// What is claimed is there, with another figure.
     Shifted,
     /// The interval reaches over a bound of what would agree.
@@ -40,6 +42,7 @@ impl Verdict {
         match self {
             Verdict::Compared => "compared",
             Verdict::Holds => "holds",
+            Verdict::PartlyChecked => "holds as far as checked",
             Verdict::Shifted => "shifted",
             Verdict::Undecided => "undecided",
             Verdict::DoesNotHold => "does not hold",
@@ -57,6 +60,7 @@ impl Verdict {
         let (one, several) = match self {
             Verdict::Compared => ("is only compared", "are only compared"),
             Verdict::Holds => ("holds", "hold"),
+            Verdict::PartlyChecked => ("holds as far as it can be checked", "hold as far as they can be checked"),
             Verdict::Shifted => ("has another figure", "have another figure"),
             Verdict::Undecided => ("is undecided", "are undecided"),
             Verdict::DoesNotHold => ("does not hold", "do not hold"),

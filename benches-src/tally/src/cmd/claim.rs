@@ -83,7 +83,7 @@ impl<'a> Judged<'a> {
         Ok(Self { chapter, experiment, claim, parts })
     }
 
-    /// What is said of all parts together, as the sentence joins them. Of what is not all checked, it cannot be said that it holds.
+    /// What is said of all parts together, as the sentence joins them. What is not all checked holds as far as it is.
     fn judgement(&self) -> Judgement {
         let parts = self.parts.iter().map(|part| part.judgement);
         let judgement = match self.claim.joined {
@@ -91,7 +91,9 @@ impl<'a> Judged<'a> {
             Joined::Or => any_of(parts),
         };
         match judgement.verdict {
-            Verdict::Holds if self.claim.unchecked.is_some() => Judgement { verdict: Verdict::Undecided, shift: None },
+            Verdict::Holds if self.claim.unchecked.is_some() => {
+                Judgement { verdict: Verdict::PartlyChecked, shift: None }
+            }
             _ => judgement,
         }
     }

@@ -81,11 +81,11 @@ impl CompareBuilds {
             Some(folder) => folder.clone(),
             None => programs::build_to_measure(project, &all)?,
         };
-        let pairs = pairs(project, &folder, &before)?;
+        let (pairs, same_code) = pairs(project, &folder, &before)?;
         let known = Known::load(project)?;
         say!("tally: {} programs run otherwise than in {}", pairs.len(), before.root().display());
         let mut written: Equivalences = plan_file::read_if_any(project, &project.equivalences())?;
-        let mut of_harness = OfHarness::default();
+        let mut of_harness = OfHarness { same_code, ..OfHarness::default() };
         for pair in pairs {
             let is_known = |own: &&Equivalence| own.is_of(&pair.program, &pair.before, &pair.after);
             let found = match written.all.iter().find(is_known) {
@@ -199,6 +199,7 @@ impl std::fmt::Display for Found {
 /// What programs of the same sources say of the harness that they were compiled with.
 #[derive(Default)]
 struct OfHarness {
+    same_code: usize,
     same: usize,
     differ: Vec<String>,
 }
@@ -216,9 +217,12 @@ impl OfHarness {
     /// lap moves what allocating takes, and threads meet at a lock by chance: a few may differ.
     fn shown(self) -> Option<Vec<String>> {
         const FEWEST: usize = 12;
-        let is_same = self.same >= FEWEST && self.same >= 9 * self.differ.len();
-        let words = format!("{} programs of the same sources do the same work with it", self.same);
-        is_same.then(|| [words].into_iter().chain(self.differ).collect())
+        let same = self.same_code + self.same;
+        let is_same = same >= FEWEST && same >= 9 * self.differ.len();
+        let words = [(self.same_code, "have the same machine code"), (self.same, "do the same work")];
+        let words = words.into_iter().filter(|(number, _)| *number > 0);
+        let words = words.map(|(number, what)| format!("{number} programs of the same sources {what} with it"));
+        is_same.then(|| words.chain(self.differ).collect())
     }
 }
 
@@ -234,8 +238,8 @@ impl Equivalences {
     }
 }
 
-/// The programs that run otherwise in two checkouts, and are in both.
-fn pairs(project: &Project, folder: &Path, before: &Project) -> Result<Vec<Pair>> {
+/// The programs that run otherwise in two checkouts, and are in both; and how many have the same machine code.
+fn pairs(project: &Project, folder: &Path, before: &Project) -> Result<(Vec<Pair>, usize)> {
     let (now, then) = (Programs::read(project)?, Programs::read(before)?);
     let names: BTreeSet<String> = now.files.keys().filter(|name| then.files.contains_key(*name)).cloned().collect();
     let (of_now, _) = now.built(project, folder, &names)?;
@@ -252,7 +256,9 @@ fn pairs(project: &Project, folder: &Path, before: &Project) -> Result<Vec<Pair>
         let source = (sources[0] == sources[1]).then(|| sources[0].clone());
         (before != after).then_some(Pair { program, before, after, source })
     };
-    Ok(names.into_iter().filter_map(pair).collect())
+    let code = |name: &String| of_now.program.get(name).zip(of_then.program.get(name));
+    let same = names.iter().filter(|name| code(name).is_some_and(|(now, then)| now.code == then.code)).count();
+    Ok((names.into_iter().filter_map(pair).collect(), same))
 }
 
 const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally compare-builds`. What is said: benches-src/tally/src/record/known.rs\n\n";

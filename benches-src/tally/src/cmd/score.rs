@@ -17,8 +17,9 @@ pub struct Score {
 }
 
 /// From what holds to what is not known.
-const ORDER: [Verdict; 6] = [
+const ORDER: [Verdict; 7] = [
     Verdict::Holds,
+    Verdict::PartlyChecked,
     Verdict::Shifted,
     Verdict::DoesNotHold,
     Verdict::Undecided,

@@ -71,7 +71,11 @@ impl Agreement {
             [] => Agreement::Nobody,
             [only] => Agreement::One(*only),
             [first, others @ ..] if others.iter().all(|other| other == first) => Agreement::All(*first),
-            _ if has(Verdict::DoesNotHold) && (has(Verdict::Holds) || has(Verdict::Shifted)) => Agreement::Contradict,
+            _ if has(Verdict::DoesNotHold)
+                && [Verdict::Holds, Verdict::PartlyChecked, Verdict::Shifted].into_iter().any(has) =>
+            {
+                Agreement::Contradict
+            }
             _ => Agreement::Differ,
         }
     }

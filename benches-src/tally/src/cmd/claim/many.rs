@@ -70,7 +70,7 @@ impl Split {
     /// A value that each machine has for itself tells nothing.
     fn of(facts: &[Facts], on: &[OnMachine]) -> Option<Self> {
         let decided = |own: &OnMachine| match own.verdict {
-            Verdict::Holds | Verdict::Shifted => Some(true),
+            Verdict::Holds | Verdict::PartlyChecked | Verdict::Shifted => Some(true),
             Verdict::DoesNotHold => Some(false),
             Verdict::Undecided | Verdict::Compared | Verdict::NotMeasured => None,
         };
