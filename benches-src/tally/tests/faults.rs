@@ -501,6 +501,18 @@ fn contradictions() -> Vec<Case> {
             "\"parameters\":{\"size\":4},\"placement\":\"free\",\"samples\"",
             &["stands for"],
         ),
+        changed(
+            "a CPU whose name moves a terminal's cursor",
+            "\"CPU\":\"",
+            "\"CPU\":\"\\u001b[2J",
+            &["line 1", "a control character"],
+        ),
+        changed(
+            "a doubt that rings a terminal's bell",
+            "\"doubts\":[\"",
+            "\"doubts\":[\"\\u0007",
+            &["a control character"],
+        ),
         changed("a date of 2099", "\"time\":\"2026", "\"time\":\"2099", &["line 1", "2099"]),
         changed("no date", "\"time\":\"2026", "\"time\":\"2026-no-", &["line 1", "no date with a time"]),
         changed(
@@ -758,6 +770,15 @@ fn names() -> Vec<Case> {
         let fake = measured();
         symlink("../../data", fake.path("data/machines/reference")).unwrap();
         refused(fake.tally(&["list", "--machine", "reference"]), &["links to no machine beside it"])
+    }));
+    cases.push(case(KIND, "a program that fails writes in colours", "its record has none, and is read", || {
+        let fake = Fake::new();
+        fake.program("slow", "printf '\\033[31mred\\033[0m\\n' >&2; exit 3");
+        support::fail(fake.measure(&[]));
+        let page = fake.print(&["table", "pair", "--form", "page"]);
+        let record = fake.record();
+        unless(record.contains("u001b") || !record.contains("[31mred"), record, "")?;
+        has(&page, &["exit status 3"])
     }));
     cases.push(case(KIND, "an experiment that is named like markup", "refused with its plan", || {
         let fake = Fake::with_plan(&PLAN.replacen("experiments/pair.toml", "experiments/a\"><b>.toml", 1));

@@ -9,7 +9,7 @@ use observation::Observation;
 
 use crate::book::cell::Cell;
 use crate::record::Failure;
-use crate::record::private::without_folders;
+use crate::record::private::{plain, without_folders};
 use crate::record::sound;
 
 /// How a process ended and what it wrote.
@@ -40,7 +40,7 @@ impl Ended<'_> {
         let mut observation: Observation = serde_json::from_str(&self.output)
             .map_err(|error| self.failure(format!("what it printed is no observation ({error})")))?;
         for words in observation.unavailable.values_mut().chain(&mut observation.doubts) {
-            *words = without_folders(words, self.checkout);
+            *words = plain(&without_folders(words, self.checkout));
         }
         if !sound::is_of(&observation, cell, chapter) {
             return Err(self.failure(format!("it reported on {} instead of {cell}", observation.program)));

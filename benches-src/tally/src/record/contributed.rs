@@ -16,6 +16,7 @@ use super::Header;
 use super::digest::{self, Digest, Packed};
 use super::machine::Facts;
 use super::packed;
+use super::sound;
 use super::whole::{RawRecord, Record};
 
 /// How the name of a session's digest ends.
@@ -232,6 +233,7 @@ pub fn facts(folder: &Path) -> Result<Option<Facts>> {
         text => {
             let facts: Facts = toml::from_str(&text?)?;
             ensure!(facts.allow_listed() == facts, "it says more of the machine than the allow-list has");
+            sound::facts(&facts)?;
             Ok(Some(facts))
         }
     }

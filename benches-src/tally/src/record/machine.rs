@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use self::list::{FACTS, Fact, ON_ENTRY};
+use super::private::plain;
 use super::processors::{bytes_of_cache, cpus_in_list};
 use crate::record::sources::hash;
 
@@ -76,7 +77,7 @@ impl Facts {
         let mut facts = Self::default();
         for fact in FACTS {
             match (fact.read)() {
-                Some(value) => facts.known.insert(fact.name.to_owned(), value),
+                Some(value) => facts.known.insert(fact.name.to_owned(), plain(&value)),
                 None => facts.unavailable.insert(fact.name.to_owned(), fact.reason()),
             };
         }

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::sound::is_control;
+
 /// Names that must never stand in a record: this host's and this user's.
 pub fn private_names() -> Vec<String> {
     let variables = ["USER", "LOGNAME", "HOSTNAME"];
@@ -46,6 +48,11 @@ fn is_everywhere(path: &str) -> bool {
     let mut parts = path.split('/').skip(1);
     let first = parts.next().unwrap_or_default();
     COMMON.contains(&first) || (["tmp", "root", ""].contains(&first) && parts.next().is_none())
+}
+
+/// Text without what a terminal obeys, such as colours: records refuse it.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|sign| if is_control(sign) { ' ' } else { sign }).collect()
 }
 
 /// Text without the folders that it names: the checkout, whose home it is, and any other that not every machine has, such as the one a program

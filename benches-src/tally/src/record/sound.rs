@@ -12,7 +12,7 @@ use crate::book::cell::Cell;
 use crate::book::count::Count;
 use crate::book::reading;
 use crate::name;
-use crate::record::machine::State;
+use crate::record::machine::{Facts, State};
 use crate::record::seen::{Seen, Timed};
 use crate::record::{End, Failure, Header, RunOf};
 
@@ -53,6 +53,7 @@ impl<'a> Reader<'a> {
         name::check(chapter, "a chapter")?;
         name::check(experiment, "an experiment")?;
         date(&header.before.time)?;
+        facts(&header.machine)?;
         ensure!(!header.cells.is_empty(), "it has no cells");
         let mut cells = HashSet::new();
         for cell in &header.cells {
@@ -218,9 +219,26 @@ fn failure(failure: &Failure) -> Result<()> {
     [&failure.exit].into_iter().chain(&failure.last_lines).try_for_each(|words| short(words))
 }
 
-/// What stands under a table has room there.
+/// What stands under a table has room there, and is text: a terminal would obey the rest.
 fn short(words: &str) -> Result<()> {
     const MOST: usize = 2000;
     ensure!(words.len() <= MOST, "a reason or a doubt of more than {MOST} bytes");
+    text(words)
+}
+
+/// Whether what is said of a machine is text.
+pub fn facts(facts: &Facts) -> Result<()> {
+    let all = facts.known.iter().chain(&facts.unavailable);
+    all.flat_map(|(name, value)| [name, value]).try_for_each(|words| text(words))
+}
+
+fn text(words: &str) -> Result<()> {
+    let control = words.chars().find(|sign| is_control(*sign));
+    ensure!(control.is_none(), "a control character in {words:?}");
     Ok(())
+}
+
+/// What moves a terminal's cursor or colours, beyond the end of a line.
+pub fn is_control(sign: char) -> bool {
+    sign.is_control() && !['\n', '\t'].contains(&sign)
 }

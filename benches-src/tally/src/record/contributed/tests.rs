@@ -193,6 +193,7 @@ fn facts_that_are_on_no_list_are_refused() {
     for (more, reason) in [
         ("\"host name\" = \"arthur\"\n", "more of the machine than the allow-list"),
         ("CPU = 7\n", "duplicate key"),
+        ("kernel = \"\\u001b[2J\"\n", "a control character"),
         ("???", "TOML parse error"),
     ] {
         fs::write(&machine, text.replace("[unavailable]", &format!("{more}[unavailable]"))).unwrap();
