@@ -66,23 +66,37 @@ test('what a contribution would change is printed, and nothing of it is run', (t
     writeFileSync(join(checkout, 'ci/contribution'), '#!/bin/sh\ntouch /tmp/pwned-by-a-contribution\n');
   });
   assert.equal(added.status, 0, added.stdout + added.stderr);
-  assert.match(added.stdout, /not looked at here:\n\n~~~~\nci\/contribution\n/);
-  assert.match(added.stdout, /### Machines\n\n~~~~\n[\s\S]*another-machine/);
-  assert.match(added.stdout, /### Verdicts that come or go\n\n~~~~diff\n\+ +another-machine/);
+  assert.match(added.stdout, /not looked at here:\n\n    ci\/contribution\n/);
+  assert.match(added.stdout, /### Machines\n\n(    .*\n)*    another-machine/);
+  assert.match(added.stdout, /### Verdicts that come or go\n\n    \+ +another-machine/);
   assert.ok(!existsSync('/tmp/pwned-by-a-contribution'));
 
-  const linked = contribute('a-link', () => symlinkSync('/etc/passwd', join(checkout, 'data/machines/linked')));
-  assert.equal(linked.status, 1);
-  assert.match(linked.stdout, /no files, and are refused:[\s\S]*data\/machines\/linked/);
-
-  const removed = contribute('less', () => rmSync(machine, { recursive: true }));
-  assert.equal(removed.status, 1);
-  assert.match(removed.stdout, /never replaced[\s\S]*data\/machines\/amd-epyc-zen4-2cpu-vm\/machine\.toml/);
+  const machines = join(checkout, 'data/machines');
+  const refused = {
+    'a link': [/linked/, () => symlinkSync('/etc/passwd', join(machines, 'linked'))],
+    'a machine less': [/amd-epyc-zen4-2cpu-vm\/machine\.toml/, () => rmSync(machine, { recursive: true })],
+    'another reference': [/machines\/reference/, () => {
+      rmSync(join(machines, 'reference'));
+      writeFileSync(join(machines, 'reference'), 'amd-epyc-zen4-2cpu-vm');
+    }],
+    'a changed machine': [/machine\.toml/, () => writeFileSync(join(machine, 'machine.toml'), '[known]\n')],
+    'a stray beside sessions': [/notes\.txt/, () => writeFileSync(join(machine, 'sessions/notes.txt'), 'hello')],
+    'a program': [/2026-11-24-9\.bundle\.zst/, () => writeFileSync(join(machine, 'sessions/2026-11-24-9.bundle.zst'), 'x', { mode: 0o755 })],
+    'a name that ends a fence': [/\n    .*~~~~/, () => writeFileSync(join(machines, '~~~~'), '# A heading')],
+    'a name that a terminal obeys': [/\n    .*033/, () => writeFileSync(join(machines, '\u001b[2J'), 'x')],
+  };
+  for (const [what, [names, change]] of Object.entries(refused)) {
+    const { status, stdout } = contribute(what.replaceAll(' ', '-'), change);
+    assert.equal(status, 1, what);
+    assert.match(stdout, /These are refused:\n\n    /, what);
+    assert.match(stdout, names, what);
+    assert.doesNotMatch(stdout, /\u001b|^~~~~|^# A/m, what);
+  }
 
   const damaged = contribute('damage', () => {
     cpSync(machine, join(checkout, 'data/machines/damaged'), { recursive: true });
     writeFileSync(join(checkout, 'data/machines/damaged/sessions/2026-11-24.digest.zst'), 'half');
   });
   assert.equal(damaged.status, 1);
-  assert.match(damaged.stdout, /### What is wrong[\s\S]*damaged/);
+  assert.match(damaged.stdout, /### What is wrong\n\n(    .*\n)*    .*damaged/);
 });
