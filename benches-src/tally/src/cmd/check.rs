@@ -19,7 +19,7 @@ use crate::book::plan::Plan;
 use crate::book::published::Figure;
 use crate::cmd::check::records::Records;
 use crate::cmd::check::side_by_side::side_by_side;
-use crate::cmd::claim::Claim;
+use crate::cmd::claim::can_be_concluded;
 use crate::print::calculator::Calculator;
 use crate::print::formats;
 use crate::print::render::{self, Form};
@@ -85,8 +85,8 @@ fn all_but_records(view: &View) -> Result<Vec<String>> {
 
 /// Every claim can be judged and, whatever the verdict elsewhere, concluded.
 fn claims(view: &View) -> Vec<String> {
-    let check = |claim: &PlannedClaim| -> Result<()> {
-        Claim { id: Some(claim.id.clone()), line: false, machines: false }.print(view, Form::Text)?;
+    let check = |plan: &Plan, claim: &PlannedClaim| -> Result<()> {
+        can_be_concluded(view, plan, claim)?;
         let (_, experiment) = view.plans.experiment(&claim.experiment)?;
         for sentence in claim.conclusions() {
             render::fill(view, experiment, &sentence, Form::Text).with_context(|| format!("{sentence:?}"))?;
@@ -95,7 +95,7 @@ fn claims(view: &View) -> Vec<String> {
     };
     let wrong = |(plan, claim): (&Plan, &PlannedClaim)| {
         let place = view.project.place(&view.project.claim(&plan.chapter, &claim.id));
-        Some(format!("{place}: {:#}", check(claim).err()?))
+        Some(format!("{place}: {:#}", check(plan, claim).err()?))
     };
     view.plans.claims().filter_map(wrong).collect()
 }

@@ -307,6 +307,11 @@ pub fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<(Ver
     Ok((judged.verdict(), judged.is_aged(view)?))
 }
 
+/// An error where a claim cannot be judged here, or not concluded.
+pub fn can_be_concluded(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<()> {
+    Judged::new(view, plan, claim)?.conclusion(view, Form::Text).map(drop)
+}
+
 /// The number of a claim, by which it is listed: C2 before C10.
 fn place(claim: &PlannedClaim) -> (String, u32) {
     let letters = claim.id.trim_end_matches(|c: char| c.is_ascii_digit());

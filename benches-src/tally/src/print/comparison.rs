@@ -119,15 +119,18 @@ impl<'a> Compared<'a> {
 
 /// A number on another machine than the one that is shown. What other programs took is no answer to the same question.
 pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measured> {
-    Ok(match view.kept_on(machine, asked.plan, asked.experiment)?.as_ref() {
-        Ok((record, aged)) => match aged.of(asked.programs()) {
-            Freshness::Fresh | Freshness::Older(_) => record.evaluate(&asked.expression)?,
-            Freshness::Stale(Stale { what, .. }) => {
-                Err(Missing::new("stale", format!("{} ({})", render::CHANGED_SINCE, what.join(", "))))
-            }
-        },
-        Err(missing) => Err(missing.clone()),
-    })
+    let compute = || {
+        Ok(match view.kept_on(machine, asked.plan, asked.experiment)?.as_ref() {
+            Ok((record, aged)) => match aged.of(asked.programs()) {
+                Freshness::Fresh | Freshness::Older(_) => record.evaluate(&asked.expression)?,
+                Freshness::Stale(Stale { what, .. }) => {
+                    Err(Missing::new("stale", format!("{} ({})", render::CHANGED_SINCE, what.join(", "))))
+                }
+            },
+            Err(missing) => Err(missing.clone()),
+        })
+    };
+    view.of_machine(machine.clone()).once("elsewhere", asked, compute)
 }
 
 #[derive(Debug, Clone, Copy)]

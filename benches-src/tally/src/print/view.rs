@@ -55,6 +55,8 @@ pub struct View {
 struct Read {
     stores: RefCell<HashMap<String, Rc<Store>>>,
     records: RefCell<Records>,
+    /// What numbers came to: in which way they were asked for, of which machine, and what was asked.
+    measured: RefCell<HashMap<(&'static str, String, String), Measured>>,
     /// What lies here now, by experiment.
     current: RefCell<HashMap<String, Rc<Current>>>,
     /// What tells this machine from others.
@@ -116,7 +118,8 @@ impl View {
         let known = Known::load(&project)?;
         let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
         let stores = RefCell::default();
-        let read = Read { stores, records: records.into(), current: RefCell::default(), identity: OnceCell::new() };
+        let (measured, current) = (RefCell::default(), RefCell::default());
+        let read = Read { stores, records: records.into(), measured, current, identity: OnceCell::new() };
         Ok(Self {
             project,
             plans,
@@ -298,10 +301,27 @@ impl View {
 
     /// Evaluates what is asked for in its experiment's record on the machine that is shown.
     pub fn evaluate(&self, asked: &Asked) -> Result<Measured> {
-        match self.kept(asked.plan, asked.experiment)?.as_ref() {
+        self.once("", asked, || match self.kept(asked.plan, asked.experiment)?.as_ref() {
             Err(missing) => Ok(Err(missing.clone())),
             Ok((record, _)) => record.evaluate(&asked.expression),
+        })
+    }
+
+    /// What is asked of the machine that is shown, computed once in this way: a number stands on many pages, and all machines are asked for it.
+    pub fn once(
+        &self,
+        way: &'static str,
+        asked: &Asked,
+        compute: impl FnOnce() -> Result<Measured>,
+    ) -> Result<Measured> {
+        let words = format!("{}: {}", asked.experiment.name, asked.expression);
+        let key = (way, self.machine.slug().to_owned(), words);
+        if let Some(known) = self.read.measured.borrow().get(&key) {
+            return Ok(known.clone());
         }
+        let measured = compute()?;
+        self.read.measured.borrow_mut().insert(key, measured.clone());
+        Ok(measured)
     }
 
     fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
