@@ -1,5 +1,7 @@
 //! What printing looks at: the plans, one machine's records, and how both relate. Opens only the records it needs.
 
+mod ways;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
@@ -7,8 +9,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use crate::book::experiment::{Experiment, select};
-use crate::book::expression::Expression;
+use crate::book::experiment::Experiment;
 use crate::book::places::Places;
 use crate::book::plan::{Plan, Plans};
 use crate::book::published::Published;
@@ -17,8 +18,6 @@ use crate::compute::between::Between;
 use crate::compute::quantity::{Measured, Missing};
 use crate::compute::sessions::Sessions;
 use crate::print::charts::Pencil;
-use crate::print::frame::planned_cells;
-use crate::print::render::row_anchor;
 use crate::print::takeaways::Front;
 use crate::project::{Machine, Project};
 use crate::record::known::Known;
@@ -167,45 +166,6 @@ impl View {
     /// The machine that is shown wherever it has numbers, if this page is another's.
     pub fn stands_in_for(&self) -> Option<Machine> {
         Some(self.read.records.borrow().home.clone()).filter(|shown| *shown != self.machine)
-    }
-
-    /// Whether the page that is printed is a chapter's own, or lies below it.
-    pub fn is_in_chapter(&self, chapter: &str) -> bool {
-        let page = self.page.as_deref().unwrap_or_default();
-        page.strip_prefix(chapter).is_some_and(|rest| rest.starts_with(['.', '/']))
-    }
-
-    /// The way from the page that is printed to a file of the book's source.
-    pub fn way_to(&self, file: &str) -> String {
-        let depth = self.page.as_deref().map_or(0, |page| page.matches('/').count());
-        "../".repeat(depth) + file
-    }
-
-    /// A link to what has this anchor, which is of this chapter.
-    pub fn link(&self, chapter: &str, anchor: &str) -> String {
-        let page = self.places.home(anchor).map_or_else(|| format!("{chapter}.md"), str::to_owned);
-        format!("{}#{anchor}", self.way_to(&page))
-    }
-
-    /// A link to where an experiment's numbers stand.
-    pub fn link_to(&self, plan: &Plan, experiment: &Experiment) -> String {
-        self.link(&plan.chapter, &experiment.name)
-    }
-
-    /// A link to a number: the row of its cell, or the table of what is computed from several.
-    pub fn link_to_number(&self, asked: &Asked) -> Result<String> {
-        let Asked { plan, experiment, expression } = asked;
-        let page = self.link_to(plan, experiment);
-        let Expression::Leaf(selector) = expression else { return Ok(page) };
-        let has_table = self.places.has_table(&experiment.name);
-        let row = select(&planned_cells(experiment)?, selector).map(|cell| row_anchor(experiment, cell));
-        let of_row = |row| page.replacen(&format!("#{}", experiment.name), &format!("#{row}"), 1);
-        Ok(row.ok().filter(|_| has_table).map_or(page.clone(), of_row))
-    }
-
-    /// A link to a program's file on the page of all programs of its chapter.
-    pub fn program(&self, chapter: &str, program: &str) -> String {
-        self.way_to(&format!("{chapter}/programs.md#{program}"))
     }
 
     /// The same of another machine.

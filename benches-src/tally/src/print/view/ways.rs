@@ -1,0 +1,52 @@
+//! Ways from the page that is printed to others.
+
+use anyhow::Result;
+
+use super::View;
+use crate::book::experiment::{Experiment, select};
+use crate::book::expression::Expression;
+use crate::book::plan::Plan;
+use crate::book::quantities::Asked;
+use crate::print::frame::planned_cells;
+use crate::print::render::row_anchor;
+
+impl View {
+    /// Whether the page that is printed is a chapter's own, or lies below it.
+    pub fn is_in_chapter(&self, chapter: &str) -> bool {
+        let page = self.page.as_deref().unwrap_or_default();
+        page.strip_prefix(chapter).is_some_and(|rest| rest.starts_with(['.', '/']))
+    }
+
+    /// The way from the page that is printed to a file of the book's source.
+    pub fn way_to(&self, file: &str) -> String {
+        let depth = self.page.as_deref().map_or(0, |page| page.matches('/').count());
+        "../".repeat(depth) + file
+    }
+
+    /// A link to what has this anchor, which is of this chapter.
+    pub fn link(&self, chapter: &str, anchor: &str) -> String {
+        let page = self.places.home(anchor).map_or_else(|| format!("{chapter}.md"), str::to_owned);
+        format!("{}#{anchor}", self.way_to(&page))
+    }
+
+    /// A link to where an experiment's numbers stand.
+    pub fn link_to(&self, plan: &Plan, experiment: &Experiment) -> String {
+        self.link(&plan.chapter, &experiment.name)
+    }
+
+    /// A link to a number: the row of its cell, or the table of what is computed from several.
+    pub fn link_to_number(&self, asked: &Asked) -> Result<String> {
+        let Asked { plan, experiment, expression } = asked;
+        let page = self.link_to(plan, experiment);
+        let Expression::Leaf(selector) = expression else { return Ok(page) };
+        let has_table = self.places.has_table(&experiment.name);
+        let row = select(&planned_cells(experiment)?, selector).map(|cell| row_anchor(experiment, cell));
+        let of_row = |row| page.replacen(&format!("#{}", experiment.name), &format!("#{row}"), 1);
+        Ok(row.ok().filter(|_| has_table).map_or(page.clone(), of_row))
+    }
+
+    /// A link to a program's file on the page of all programs of its chapter.
+    pub fn program(&self, chapter: &str, program: &str) -> String {
+        self.way_to(&format!("{chapter}/programs.md#{program}"))
+    }
+}
