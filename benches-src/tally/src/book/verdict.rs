@@ -42,7 +42,7 @@ impl Verdict {
         match self {
             Verdict::Compared => "compared",
             Verdict::Holds => "holds",
-            Verdict::PartlyChecked => "holds as far as checked",
+            Verdict::PartlyChecked => "partly checked",
             Verdict::Shifted => "shifted",
             Verdict::Undecided => "undecided",
             Verdict::DoesNotHold => "does not hold",
@@ -60,7 +60,7 @@ impl Verdict {
         let (one, several) = match self {
             Verdict::Compared => ("is only compared", "are only compared"),
             Verdict::Holds => ("holds", "hold"),
-            Verdict::PartlyChecked => ("holds as far as it can be checked", "hold as far as they can be checked"),
+            Verdict::PartlyChecked => ("is partly checked", "are partly checked"),
             Verdict::Shifted => ("has another figure", "have another figure"),
             Verdict::Undecided => ("is undecided", "are undecided"),
             Verdict::DoesNotHold => ("does not hold", "do not hold"),

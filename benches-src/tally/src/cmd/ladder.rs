@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::compute::quantity::{Measured, Quantity};
 use crate::print::comparison::{Columns, Compared, Side, stale};
-use crate::print::escape::html;
 use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::points::with;
@@ -83,8 +82,7 @@ impl Ladder {
             titles: &[],
             command: &format!("cargo tally ladder --caption {}", self.caption),
             above: format!(
-                "{finding}<p class=\"marks\">Bar: {}, its end the 95 % interval. Rings: other machines, where they ran the same programs.</p>\n",
-                html(view.machine.name())
+                "{finding}<p class=\"marks\">Bar: this page's machine, with its 95 % interval. Rings: others that ran the same programs.</p>\n"
             ),
             caption: String::new(),
             stale: stale(view, &compared)?,

@@ -80,15 +80,14 @@ pub fn kinds(view: &View) -> Result<String> {
     };
     let cpus: BTreeSet<usize> = values("CPUs online").map(|list| cpus_in_list(list).len()).collect();
     let cpus: Vec<String> = cpus.into_iter().map(|number| number.to_string()).collect();
-    let parts = [
-        those("virtual machine", |kind| kind != "no", "virtual"),
+    Ok(format!(
+        "Ranges: {}, {}, {}, with {} CPUs; {}.",
+        machines(all.len()),
         those("virtual machine", |kind| kind == "no", "on bare metal"),
         those("CPU family, model, stepping", |edition| edition.starts_with("0x"), "of ARM"),
-        format!("with {} CPUs", cpus.join(" or ")),
-        those("haltpoll, ns", |ns| ns == "0", "halt as soon as they are idle"),
-        those("nested_pvm", |is| is == "1", "known to be nested"),
-    ];
-    Ok(format!("Ranges are over {}: {}.", machines(all.len()), parts.join(", ")))
+        cpus.join(" or "),
+        those("haltpoll, ns", |ns| ns == "0", "halt at once when idle"),
+    ))
 }
 
 /// How many machines say of a finding what the one that is shown says.

@@ -125,7 +125,7 @@ fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() 
     assert_eq!(fake.print(&["takeaway", "over-machines"]), range);
     assert!(fake.print(&["which"]).contains("steps: tasks, so on 1 of 3 machines. a slow step"));
     let line = fake.print(&["list", "--machines", "--line"]);
-    assert!(line.starts_with("Ranges are over three machines: "), "{line}");
+    assert!(line.starts_with("Ranges: three machines, "), "{line}");
 }
 
 #[test]
