@@ -215,6 +215,7 @@ fn shown(view: &View, form: Form) -> Result<String> {
         None => format!("There are no numbers from {} yet.", view.machine.name()),
     };
     let line = match view.stands_in_for() {
+        Some(Machine::Local) => format!("Your machine has not measured what stands on this page. {line}"),
         Some(shown) => format!("{} has not measured what stands on this page. {line}", shown.name()),
         None => line,
     };
