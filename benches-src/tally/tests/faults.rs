@@ -780,6 +780,14 @@ fn names() -> Vec<Case> {
         unless(record.contains("u001b") || !record.contains("[31mred"), record, "")?;
         has(&page, &["exit status 3"])
     }));
+    cases.push(case(KIND, "a program that says in colours who it is", "its record is kept, without them", || {
+        let fake = Fake::new();
+        let seen = observation("slow", 2000).replace("chapter/slow", "chapter/\\u001b[31mslow");
+        fake.program("slow", &seen);
+        support::fail(fake.measure(&[]));
+        unless(fake.record().contains("u001b"), fake.record(), "")?;
+        has(&fake.print(&["table", "pair", "--form", "page"]), &["it reported on"])
+    }));
     cases.push(case(KIND, "an experiment that is named like markup", "refused with its plan", || {
         let fake = Fake::with_plan(&PLAN.replacen("experiments/pair.toml", "experiments/a\"><b>.toml", 1));
         refused(fake.tally(&["list"]), &["experiments/a", "is no name for an experiment"])

@@ -9,7 +9,7 @@ use observation::Observation;
 
 use crate::book::cell::Cell;
 use crate::record::Failure;
-use crate::record::private::{plain, without_folders};
+use crate::record::private::recorded;
 use crate::record::sound;
 
 /// How a process ended and what it wrote.
@@ -40,7 +40,7 @@ impl Ended<'_> {
         let mut observation: Observation = serde_json::from_str(&self.output)
             .map_err(|error| self.failure(format!("what it printed is no observation ({error})")))?;
         for words in observation.unavailable.values_mut().chain(&mut observation.doubts) {
-            *words = plain(&without_folders(words, self.checkout));
+            *words = recorded(words, self.checkout);
         }
         if !sound::is_of(&observation, cell, chapter) {
             return Err(self.failure(format!("it reported on {} instead of {cell}", observation.program)));
@@ -53,7 +53,7 @@ impl Ended<'_> {
 
     /// A failure with what it wrote last. What a tool or a program printed may stand in its reason too.
     pub(super) fn failure(&self, exit: String) -> Failure {
-        let exit = without_folders(&exit, self.checkout).chars().take(400).collect();
+        let exit = recorded(&exit, self.checkout).chars().take(400).collect();
         let lines: Vec<&str> = self.errors.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(3)..];
         Failure { exit, last_lines: last.iter().map(|line| line.chars().take(200).collect()).collect() }

@@ -30,7 +30,7 @@ use crate::measure::programs::LinkOrders;
 use crate::measure::surroundings::Surroundings;
 use crate::project::Project;
 use crate::record::machine::State;
-use crate::record::private::{plain, without_folders};
+use crate::record::private::recorded;
 use crate::record::{Effort, End, Failure, Header, Placed, Raw, RawRun, Record, Writer, put_aside};
 use crate::say;
 
@@ -328,7 +328,7 @@ impl Session<'_> {
             let mut bytes = Vec::new();
             file.rewind()?;
             file.read_to_end(&mut bytes)?;
-            Ok(plain(&String::from_utf8_lossy(&bytes)))
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         let errors = text(&mut errors)?;
         if status.and_then(|status| status.code()) == Some(CANNOT_START) {
@@ -336,7 +336,7 @@ impl Session<'_> {
         }
         // Its last lines may come to stand in the record.
         let checkout = self.project.root();
-        let errors = without_folders(&errors, checkout);
+        let errors = recorded(&errors, checkout);
         Ok(Ended { status, limit, output: text(&mut output)?, errors, checkout })
     }
 

@@ -8,7 +8,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use self::list::{FACTS, Fact, ON_ENTRY};
-use super::private::plain;
 use super::processors::{bytes_of_cache, cpus_in_list};
 use crate::record::sources::hash;
 
@@ -76,8 +75,8 @@ impl Facts {
     pub fn read() -> Self {
         let mut facts = Self::default();
         for fact in FACTS {
-            match (fact.read)() {
-                Some(value) => facts.known.insert(fact.name.to_owned(), plain(&value)),
+            match fact.value() {
+                Some(value) => facts.known.insert(fact.name.to_owned(), value),
                 None => facts.unavailable.insert(fact.name.to_owned(), fact.reason()),
             };
         }
@@ -87,7 +86,7 @@ impl Facts {
     /// Reads only what tells machines apart.
     pub fn read_identity() -> Self {
         let known = FACTS.iter().filter(|fact| fact.identity);
-        let known = known.filter_map(|fact| Some((fact.name.to_owned(), (fact.read)()?)));
+        let known = known.filter_map(|fact| Some((fact.name.to_owned(), fact.value()?)));
         Self { known: known.collect(), unavailable: BTreeMap::new() }
     }
 

@@ -50,6 +50,11 @@ fn is_everywhere(path: &str) -> bool {
     COMMON.contains(&first) || (["tmp", "root", ""].contains(&first) && parts.next().is_none())
 }
 
+/// What somebody else printed, as a record keeps it: as plain text, and without private folders.
+pub fn recorded(text: &str, checkout: &Path) -> String {
+    plain(&without_folders(text, checkout))
+}
+
 /// Text without what a terminal obeys, such as colours: records refuse it.
 pub fn plain(text: &str) -> String {
     text.chars().map(|sign| if is_control(sign) { ' ' } else { sign }).collect()

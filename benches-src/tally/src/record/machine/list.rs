@@ -7,6 +7,7 @@ use std::sync::{LazyLock, OnceLock};
 use super::provider::Firmware;
 use super::{cpu, groups, hypervisor, kernel, mitigations, read, row, topology};
 use crate::book::allocator::Allocator;
+use crate::record::private::plain;
 use crate::record::processors::{Cache, caches_of, cpus_in_list, same_core};
 
 /// One thing that is known of a machine.
@@ -20,10 +21,15 @@ pub struct Fact {
     pub source: &'static str,
     /// Why it is not known, where its source alone does not tell.
     why_not: Option<&'static str>,
-    pub read: fn() -> Option<String>,
+    read: fn() -> Option<String>,
 }
 
 impl Fact {
+    /// What is known of it, as plain text.
+    pub fn value(&self) -> Option<String> {
+        (self.read)().map(|value| plain(&value))
+    }
+
     /// Why it could not be read.
     pub fn reason(&self) -> String {
         self.why_not.map_or_else(|| format!("{} does not say", self.source), str::to_owned)
