@@ -142,7 +142,7 @@ impl Measure {
             let code = identity::code(project, &programs, &all, &known.today)?;
             // What is the same machine code as before is known only now.
             let mut wanted = self.wanted(project, &plans, &Known::load(project)?, &machine)?;
-            let seen_first = seen_first(project, &plans)?;
+            let seen_first = seen_first(project, &plans);
             let place = |name: &str| seen_first.iter().position(|first| first == name).unwrap_or(seen_first.len());
             wanted.sort_by_key(|own| place(&own.experiment.name));
             let build = Build { programs, code, revision, load, machine };
