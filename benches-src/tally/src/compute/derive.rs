@@ -178,7 +178,7 @@ fn factor(kind: Kind, within: Option<&str>, held: &[Held]) -> Factor {
     let after = needs(later.iter());
     let all = needs(own.iter());
     // A trial is no more than that, and says how many it stands on.
-    let of_earlier = (before.len() >= FEWEST_NUMBERS).then(|| twentieth(before));
+    let of_earlier = if before.len() >= FEWEST_NUMBERS { twentieth(before) } else { None };
     let covered = |factor: f64| share(&after, |needed| needed <= factor);
     Factor {
         kind,
@@ -210,14 +210,16 @@ fn share(of: &[f64], is_so: impl Fn(f64) -> bool) -> f64 {
 fn known(held: &[&Held]) -> Option<f64> {
     let pairs = held.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len();
     let is_enough = held.len() >= FEWEST_NUMBERS && pairs >= FEWEST_PAIRS_OF_SESSIONS;
-    is_enough.then(|| twentieth(needs(held.iter())))
+    if is_enough { twentieth(needs(held.iter())) } else { None }
 }
 
-/// The value that a further one would exceed in one case of twenty, rounded up.
-fn twentieth(mut values: Vec<f64>) -> f64 {
+/// The value that a further one would exceed in one case of twenty, rounded up; none where no
+/// factor is large enough.
+fn twentieth(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let rank = (COVERED * (values.len() + 1) as f64).ceil() as usize;
-    (values[rank.min(values.len()) - 1] * 1000.0).ceil() / 1000.0
+    let factor = (values[rank.min(values.len()) - 1] * 1000.0).ceil() / 1000.0;
+    factor.is_finite().then_some(factor)
 }
 
 fn three_digits(value: f64) -> f64 {
