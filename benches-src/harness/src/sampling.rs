@@ -18,7 +18,8 @@ pub struct Sampled {
     pub laps: u64,
 }
 
-/// What is timed. It is compiled as a function of its own, and once: else how it comes out would depend on what it is called from.
+/// What is timed. It is compiled as a function of its own, and once: else how it comes out would
+/// depend on what it is called from.
 pub type DoLaps<'a> = &'a mut dyn FnMut(Laps) -> Result<()>;
 
 /// Takes samples as the flags ask: exactly so many laps, or as many as Criterion finds right.

@@ -1,4 +1,5 @@
-//! The programs of this chapter, run as a reader runs them. One executable, since each takes as long to link.
+//! The programs of this chapter, run as a reader runs them. One executable, since each takes as
+//! long to link.
 
 mod asking;
 mod building;

@@ -83,7 +83,8 @@ impl<'a> Judged<'a> {
         Ok(Self { chapter, experiment, claim, parts })
     }
 
-    /// What is said of all parts together, as the sentence joins them. What is not all checked holds as far as it is.
+    /// What is said of all parts together, as the sentence joins them. What is not all checked is at
+    /// best partly checked.
     fn judgement(&self) -> Judgement {
         let parts = self.parts.iter().map(|part| part.judgement);
         let judgement = match self.claim.joined {

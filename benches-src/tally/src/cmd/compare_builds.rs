@@ -213,8 +213,8 @@ impl OfHarness {
         }
     }
 
-    /// Why it does the same work; none where it is not known to. What the heap holds before the first
-    /// lap moves what allocating takes, and threads meet at a lock by chance: a few may differ.
+    /// Why it does the same work; none where it is not known to. What the heap holds before the
+    /// first lap moves what allocating takes, and threads meet at a lock by chance: a few may differ.
     fn shown(self) -> Option<Vec<String>> {
         const FEWEST: usize = 12;
         let same = self.same_code + self.same;
@@ -238,7 +238,8 @@ impl Equivalences {
     }
 }
 
-/// The programs that run otherwise in two checkouts, and are in both; and how many have the same machine code.
+/// The programs that run otherwise in two checkouts, and are in both; and how many have the same
+/// machine code.
 fn pairs(project: &Project, folder: &Path, before: &Project) -> Result<(Vec<Pair>, usize)> {
     let (now, then) = (Programs::read(project)?, Programs::read(before)?);
     let names: BTreeSet<String> = now.files.keys().filter(|name| then.files.contains_key(*name)).cloned().collect();

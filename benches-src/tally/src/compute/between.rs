@@ -264,8 +264,9 @@ impl Between {
     }
 }
 
-/// An interval with its ends moved apart, by a factor. The ends of a difference that reaches to nothing or below it move by a share of the
-/// number; what was counted alike in every round is exact, and stays so.
+/// An interval with its ends moved apart, by a factor. The ends of a difference that reaches to
+/// nothing or below it move by a share of the number; what was counted alike in every round is
+/// exact, and stays so.
 fn widened(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), factor: f64) -> (f64, f64) {
     let is_exact = kind == Kind::Count && low == high;
     match kind {
