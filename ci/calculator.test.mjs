@@ -110,9 +110,9 @@ test('80 random settings are each answered, and as tally answers them', async ()
     await follow(opened, addresses[nth]);
     const live = await shown(opened);
     agrees(live, own, addresses[nth]);
-    assert.match(live.answer, /^(Yes|No|It depends): /, addresses[nth]);
+    assert.match(live.answer, /^(Yes|Probably|Probably not|No|These numbers cannot be): /, addresses[nth]);
   }
-  assert.equal(new Set(cases.map((own) => own.would_threads_do)).size, 3, 'of each kind there are some');
+  assert.deepEqual(new Set(cases.map((own) => own.would_threads_do)), new Set(['yes', 'probably', 'hardly', 'no', 'senseless']), 'of each kind there are some');
   await close();
 });
 
@@ -127,13 +127,50 @@ test('nonsense in an address is ignored field by field, in one quiet line', asyn
     const { fields, notice, answer } = await shown(opened);
     assert.deepEqual([fields.requests, fields.memory], [1000, 16], nonsense);
     assert.ok(notice.startsWith('requests a second: ') && notice.length < 200, notice);
-    assert.match(answer, /^(Yes|No|It depends): /);
+    assert.match(answer, /^(Yes|Probably|No): /);
   }
   await follow(opened, 'connections=99999999&memory=0&work=1e-9');
   const clamped = await shown(opened);
   assert.deepEqual([clamped.fields.connections, clamped.fields.memory, clamped.fields.work], [1e6, 0.1, 1]);
   assert.match(clamped.notice, /not between 1 and 1,000,000, so we took 1,000,000;/);
   assert.equal(await opened.locator('main img').count(), 0);
+  await close();
+});
+
+test('what is no whole number is rounded, and said so', async () => {
+  const { opened, close } = await open(`${page}#connections=100.5&calls=2.4`);
+  const { fields, notice } = await shown(opened);
+  assert.deepEqual([fields.connections, fields.calls], [101, 2]);
+  assert.equal(notice, 'open connections: a whole number, so we took 101; calls to others per request: a whole number, so we took 2.');
+  await close();
+});
+
+test('between 100 and 101 connections, and wherever else two measurements meet, nothing jumps', async () => {
+  const settings = [99, 100, 101, 299, 300, 301, 999, 1000, 1001, 9999, 10000, 10001];
+  const cases = tally('--machine', 'reference', ...settings.flatMap((connections) => ['--address', `connections=${connections}&requests=20000&calls=1`]));
+  for (const output of ['extra', 'extra_served', 'extra_asking', 'memory_held']) {
+    const numbers = cases.map(({ outputs }) => (outputs[output].extra ?? outputs[output].thread).median);
+    for (const nth of numbers.slice(1).keys()) {
+      if (settings[nth + 1] - settings[nth] > 1) continue;
+      const [before, after] = [numbers[nth], numbers[nth + 1]];
+      assert.ok(Math.abs(after - before) <= 0.03 * Math.max(Math.abs(before), Math.abs(after)), `${output} from ${settings[nth]} on: ${before}, ${after}`);
+    }
+  }
+});
+
+test('each row of the front page leads to the same answer of the calculator', async () => {
+  const choices = { yes: 'threads will do', probably: 'threads, probably', hardly: 'tasks, probably', no: 'tasks' };
+  const { opened: front, close: closeFront } = await open('index.html');
+  const rows = await front.locator('table.which tbody tr:has(a[href*="would-threads-do.html#"])').evaluateAll((rows) =>
+    rows.map((row) => [row.querySelector('a').getAttribute('href'), row.querySelector('strong').textContent]),
+  );
+  await closeFront();
+  assert.ok(rows.length >= 6, `${rows.length} rows ask the calculator`);
+  const { opened, close } = await open(page);
+  for (const [href, choice] of rows) {
+    await follow(opened, href.split('#')[1]);
+    assert.equal(choices[(await shown(opened)).state], choice, href);
+  }
   await close();
 });
 

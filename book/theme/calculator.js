@@ -23,13 +23,30 @@
 
   const names = (formula) => [formula].flat(Infinity);
   const inputOf = (output) => data.inputs.find(({ name }) => names(output.formula).includes(name));
-  const isKept = (upTo, values) => Object.entries(upTo).every(([name, most]) => values[name] <= most);
   const whose = (output) => (output.of === 'extra' ? ['extra'] : ['thread', 'task']);
+
+  /** Where an input was measured along its setting, with an interval, in the order of the setting. */
+  function pointsOf({ options }, who) {
+    const points = options.filter((option) => typeof option[who].low === 'number').map((option) => ({ at: option.at, ...option[who] }));
+    return points.sort((a, b) => a.at - b.at);
+  }
+
+  /** What an input comes to: its first option, or what lies between two points along a setting, over the setting's logarithm. */
+  function taken(input, who, values) {
+    const points = input.along ? pointsOf(input, who) : [];
+    if (!points.length) return input.options[0][who];
+    const next = points.findIndex(({ at }) => at >= values[input.along]);
+    if (next <= 0) return points.at(next);
+    const [from, to] = [points[next - 1], points[next]];
+    const share = Math.log(values[input.along] / from.at) / Math.log(to.at / from.at);
+    const mixed = (key) => from[key] + share * (to[key] - from[key]);
+    return { median: mixed('median'), low: mixed('low'), high: mixed('high') };
+  }
 
   /** An output's median and interval, or what its input lacks. */
   function compute(output, who, values) {
     const input = inputOf(output);
-    const measured = input.options.find((option) => isKept(option.up_to, values))[who];
+    const measured = taken(input, who, values);
     const at = (value) => (typeof value === 'number' ? number(output.formula, values, { name: input.name, value }) : undefined);
     return { ...measured, median: at(measured.median), low: at(measured.low), high: at(measured.high) };
   }
@@ -63,12 +80,19 @@
 
   // ---- The answer.
 
-  const STATES = ['yes', 'undecided', 'unknown', 'no'];
-  const worst = (standings) => STATES[Math.max(...standings.map(({ state }) => STATES.indexOf(state)))];
+  const STATES = ['yes', 'probably', 'hardly', 'unknown', 'no'];
+  const decides = ({ bound }) => bound.kind === 'decides';
 
-  function decide({ at }, { low, high }, limit) {
-    if (at === 'most' ? high <= limit : low >= limit) return 'yes';
-    return (at === 'most' ? low > limit : high < limit) ? 'no' : 'undecided';
+  function worst(all) {
+    if (all.some(({ bound, state }) => bound.kind === 'sense' && state === 'no')) return 'senseless';
+    return STATES[Math.max(...all.filter(decides).map(({ state }) => STATES.indexOf(state)))];
+  }
+
+  /** How an interval stands to a limit. */
+  function stands({ at }, { median, low, high }, limit) {
+    const [ofLow, ofMedian, ofHigh] = [low, median, high].map((value) => (at === 'most' ? value <= limit : value >= limit));
+    if (ofLow === ofHigh) return ofLow ? 'yes' : 'no';
+    return ofMedian ? 'probably' : 'hardly';
   }
 
   /** How an output stands to its bound, and the phrase that says so. */
@@ -76,27 +100,39 @@
     const bound = byName(data.bounds, output.bound);
     // The first is the thread's, or what it takes beyond a task.
     const value = compute(output, whose(output)[0], values);
-    if (value.unknown) return { bound, state: 'unknown', weight: 0, phrase: value.unknown };
-    const limit = Math.max(...bound.limits.map((formula) => number(formula, values)));
+    if (value.unknown) return { output, bound, state: 'unknown', weight: 0, phrase: value.unknown };
+    const largest = Math.max(...bound.limits.map((formula) => number(formula, values)));
+    const limit = bound.cap === null ? largest : Math.min(largest, number(bound.cap, values));
     const { low, high } = value;
+    const state = stands(bound, value, limit);
     const isBelow0 = bound.at === 'most' && high <= 0;
-    const state = isBelow0 ? 'yes' : decide(bound, value, limit);
-    const phrase = isBelow0 ? (bound.kept_below_0 ?? bound.kept) : { yes: bound.kept, no: bound.broken, undecided: bound.undecided }[state];
+    const phrase = isBelow0 ? (bound.kept_below_0 ?? bound.kept) : ({ yes: bound.kept, no: bound.broken }[state] ?? bound.between);
     const settings = Object.fromEntries(Object.entries(values).map(([name, own]) => [name, plain(own)]));
     const words = { ...settings, low: end(output.unit, low, false), high: end(output.unit, high, true), limit: end(output.unit, limit, false) };
-    return { bound, state, weight: state === 'no' ? low : high, phrase: filled(phrase, words) };
+    return { output, bound, state, weight: state === 'no' ? low : high, phrase: filled(phrase, words) };
   }
 
-  const isFor = ({ bound, beyond = {} }, values) => bound && Object.entries(beyond).every(([name, least]) => values[name] > least);
-  const standings = (values) => data.outputs.filter((output) => isFor(output, values)).map((output) => standing(output, values));
+  const standings = (values) => data.outputs.filter(({ bound }) => bound).map((output) => standing(output, values));
 
-  /** The phrases that decide: of several with the same bound, that of the worst. */
-  function said(all, state) {
+  /** The phrases of the bounds of a kind that stand so: of several with the same bound, that of the worst. */
+  function said(all, kind, isSo) {
     const worstOf = new Map();
-    for (const own of all.filter((standing) => standing.state === state)) {
+    for (const own of all.filter(({ bound, state }) => bound.kind === kind && isSo(state))) {
       if (!(worstOf.get(own.bound.name)?.weight >= own.weight)) worstOf.set(own.bound.name, own);
     }
     return [...worstOf.values()].map(({ phrase }) => phrase);
+  }
+
+  /** Beyond what the inputs that decide here were measured. */
+  function beyond(all, values, decisive) {
+    return all.filter((own) => decides(own) && own.state === decisive).flatMap(({ output }) => {
+      const input = inputOf(output);
+      const who = whose(output)[0];
+      const most = input.along ? pointsOf(input, who).at(-1)?.at : undefined;
+      const { low, high } = compute(output, who, values);
+      if (most === undefined || (low === 0 && high === 0) || values[input.along] <= most) return [];
+      return [`${input.label} with more than ${plain(most)} ${byName(data.settings, input.along).label}`];
+    });
   }
 
   /** The largest number in a range up to which something holds, if it does at the beginning. */
@@ -112,14 +148,18 @@
     return low;
   }
 
-  const levers = data.settings.filter(({ name }) => data.bounds.some(({ lever }) => lever === name));
+  const levers = data.settings.filter(({ name }) => data.bounds.some(({ kind, lever }) => kind === 'decides' && lever === name));
   const lever = (setting, value) => `${plain(value)} ${setting.label}`;
 
-  /** Up to what of each lever, the others being as they are, threads would still do. */
+  /** Up to what of each lever, the others and the machine's limits being as they are, threads would still do. */
   function still(values) {
     return levers.flatMap((setting) => {
       const own = values[setting.name];
-      const value = most(own, setting.most, (value) => worst(standings({ ...values, [setting.name]: value })) === 'yes');
+      const holds = (value) => {
+        const all = standings({ ...values, [setting.name]: value });
+        return worst(all) === 'yes' && all.every(({ bound, state }) => bound.kind !== 'raised' || state === 'yes');
+      };
+      const value = most(own, setting.most, holds);
       return value < setting.most ? [lever(setting, Math.max(rounded(value, false), own))] : [];
     });
   }
@@ -128,7 +168,7 @@
   function would(values) {
     const parts = [];
     for (const setting of levers) {
-      const isKept = (values) => standings(values).every(({ bound, state }) => bound.lever !== setting.name || state === 'yes');
+      const isKept = (values) => standings(values).every((own) => !decides(own) || own.bound.lever !== setting.name || own.state === 'yes');
       if (isKept(values)) continue;
       const found = most(setting.least, values[setting.name], (value) => isKept({ ...values, [setting.name]: value }));
       if (found === undefined) return [];
@@ -142,9 +182,16 @@
   function answer(values) {
     const all = standings(values);
     const state = worst(all);
+    const { sentences } = data;
+    if (state === 'senseless') return { state, text: sentence(sentences.senseless, said(all, 'sense', (own) => own === 'no')) };
     const changes = state === 'yes' ? still(values) : state === 'unknown' ? [] : would(values);
-    const after = changes.length ? ` ${sentence(state === 'yes' ? data.sentences.still : data.sentences.would, changes)}` : '';
-    return { state, text: sentence(data.sentences[state], said(all, state)) + after };
+    const after = (own, parts) => (parts.length ? ` ${sentence(own, parts)}` : '');
+    const parts = [
+      after(state === 'yes' ? sentences.still : sentences.would, changes),
+      after(sentences.raise, said(all, 'raised', (own) => own !== 'yes' && own !== 'unknown')),
+      after(sentences.beyond, beyond(all, values, state)),
+    ];
+    return { state, text: sentence(sentences[state], said(all, 'decides', (own) => own === state)) + parts.join('') };
   }
 
   // ---- What somebody typed, here or in the address.
@@ -152,7 +199,7 @@
   /** The numbers of these texts where they are numbers, the others as they were; and what had to be changed, in words. */
   function read(texts, before) {
     const [values, notes] = [{ ...before }, []];
-    for (const { name, label, least, most } of data.settings) {
+    for (const { name, label, least, most, whole } of data.settings) {
       const text = texts.get(name);
       if (text === null || text === undefined) continue;
       const value = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : NaN;
@@ -160,8 +207,10 @@
         notes.push(`${label}: no usable number, so we took ${plain(values[name])}`);
         continue;
       }
-      values[name] = Math.min(Math.max(value, least), most);
-      if (values[name] !== value) notes.push(`${label}: not between ${plain(least)} and ${plain(most)}, so we took ${plain(values[name])}`);
+      const within = Math.min(Math.max(value, least), most);
+      values[name] = whole ? Math.round(within) : within;
+      if (within !== value) notes.push(`${label}: not between ${plain(least)} and ${plain(most)}, so we took ${plain(values[name])}`);
+      else if (values[name] !== value) notes.push(`${label}: a whole number, so we took ${plain(values[name])}`);
     }
     return { values, notes };
   }

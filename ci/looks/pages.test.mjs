@@ -90,7 +90,7 @@ test('every figure and every claim can be cited with its machine, and the citati
     for (const cite of await page.locator('details.cite').all()) {
       const text = await cite.locator('> p').textContent();
       // A claim that was not measured has a machine, and no day.
-      assert.match(text, /Tasks beside threads.*(\d{4}-\d\d-\d\d|not measured|; [a-z])|not measured.*Tasks beside threads; [a-z]/s, `${name}: ${text}`);
+      assert.match(text, /Threads or tasks\?.*(\d{4}-\d\d-\d\d|not measured|\? [a-z])|not measured.*Threads or tasks\? [a-z]/s, `${name}: ${text}`);
       assert.match(await cite.locator('code').textContent(), /^@misc\{tasks-beside-threads-[\w-]+, title = \{/);
       const [target, anchor] = (await cite.locator('> p a').getAttribute('href')).split('#');
       const file = target ? linked(name, target) : join(site, name);

@@ -45,9 +45,6 @@ pub struct Calculator {
     /// What a switch waits for: io or channel [default: io]
     #[arg(long)]
     switch: Option<String>,
-    /// Whose extra CPU time to look at, with few or many connections busy: few or many [default: by connections]
-    #[arg(long)]
-    served: Option<String>,
     /// What a connection holds: socket-pair, default-stack or small-stack [default: socket-pair]
     #[arg(long)]
     held: Option<String>,
@@ -57,8 +54,10 @@ impl Calculator {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let data = Data::load(&view.project)?;
         let own = self.own(&data)?;
-        let cases = if own.is_empty() { data.cases.clone() } else { own };
-        let printer = Printer { view, numbers: Numbers::read(&data, view)?, data: &data, cases: &cases };
+        let numbers = Numbers::read(&data, view, &view.machine)?;
+        let worked = data.cases.iter().map(|case| numbers.worked(case));
+        let cases = if own.is_empty() { worked.collect::<Result<_>>()? } else { own };
+        let printer = Printer { view, numbers, data: &data, cases: &cases };
         match form {
             Form::Text => printer.text(),
             Form::Page => printer.page(),
@@ -79,7 +78,7 @@ impl Calculator {
             ("memory", self.memory_gib),
         ];
         let given: Vec<_> = numbers.into_iter().filter_map(|(name, number)| Some((name.to_owned(), number?))).collect();
-        let asked = [("one_switch", &self.switch), ("one_served", &self.served), ("one_held", &self.held)];
+        let asked = [("one_switch", &self.switch), ("one_held", &self.held)];
         case.asked = asked.into_iter().filter_map(|(name, word)| Some((name.to_owned(), word.clone()?))).collect();
         let is_own = !given.is_empty() || !case.asked.is_empty();
         given.iter().try_for_each(|(name, _)| data.setting(name).map(drop))?;
@@ -184,7 +183,7 @@ impl Printer<'_> {
         let mut inputs = Vec::new();
         for (input, option) in self.inputs() {
             for who in [Who::Thread, Who::Task] {
-                let measured = option.measured(self.view, who)?;
+                let measured = option.measured(self.view, &self.view.machine, who)?;
                 let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
                 let state = render::state_word(self.view.kept(plan, experiment)?.as_ref());
                 let id = option.asked(&self.view.plans, who)?.expression.to_string();

@@ -15,7 +15,7 @@ use crate::book::verdict::Verdict;
 use crate::cmd::claim::part::{JudgedPart, in_words};
 use crate::compute::judging::{Judgement, all_of, any_of};
 use crate::compute::quantity::Missing;
-use crate::print::downloads;
+use crate::print::downloads::{self, BOOK};
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
@@ -209,7 +209,7 @@ impl<'a> Judged<'a> {
         let (id, verdict) = (&self.claim.id, self.words(view)?);
         let conclusion = self.conclusion(view, Form::Text)?;
         let context = render::context(view, self.chapter, self.experiment)?;
-        let text = format!("{id}, “{}”: {verdict}. {conclusion} Tasks beside threads; {context}.", self.claim.sentence);
+        let text = format!("{id}, “{}”: {verdict}. {conclusion} {BOOK} {context}.", self.claim.sentence);
         Ok(downloads::citation(view, &self.chapter.chapter, id, &text))
     }
 

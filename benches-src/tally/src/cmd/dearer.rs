@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::book::verdict::Verdict;
 use crate::compute::quantity::{Measured, Quantity};
 use crate::print::dearer::Dearer as Planned;
-use crate::print::downloads;
+use crate::print::downloads::{self, BOOK};
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
@@ -234,7 +234,7 @@ fn cite(view: &View, planned: &Planned, found: &Found, finding: &str) -> Result<
         return Ok(String::new());
     }
     let text = format!(
-        "{finding} Tasks beside threads, {}. Measured {}, effort {}.",
+        "{finding} {BOOK} {}. Measured {}, effort {}.",
         planned.name,
         record::days(&headers),
         record::efforts(&headers)

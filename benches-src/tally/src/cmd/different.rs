@@ -118,6 +118,13 @@ impl<'a> Number<'a> {
         self.there.iter().all(|(_, own)| self.is_apart_from(own))
     }
 
+    /// Whether the number here lies within the interval of the one there.
+    fn is_within(&self) -> bool {
+        let median = self.here.estimate.median;
+        let covers = |own: &Quantity| own.estimate.interval.is_some_and(|(low, high)| (low..=high).contains(&median));
+        self.there.iter().any(|(_, own)| covers(own))
+    }
+
     fn is_apart_from(&self, other: &Quantity) -> bool {
         let intervals = self.here.estimate.interval.zip(other.estimate.interval);
         intervals.is_some_and(|((low, high), (other_low, other_high))| high < other_low || other_high < low)
@@ -207,8 +214,23 @@ fn page(view: &View, there: &[Machine], numbers: &[Number]) -> Result<String> {
         ),
     };
     Ok(format!(
-        "<p class=\"finding\">{}</p>\n<div class=\"different\">\n{}{rest}</div>\n",
+        "<p class=\"finding\">{}</p>\n{}<div class=\"different\">\n{}{rest}</div>\n",
         html(&finding),
+        of_same_description(view)?,
         if sure.is_empty() { String::new() } else { table(&sure)? }
     ))
+}
+
+/// How far the numbers here lie within the intervals of the machine that has the same description: so far one can rely on them.
+fn of_same_description(view: &View) -> Result<String> {
+    let twins = view.twins()?;
+    let Some(twin) = twins.first() else { return Ok(String::new()) };
+    let numbers = Number::all(view, std::slice::from_ref(twin))?;
+    let within = numbers.iter().filter(|number| number.is_within()).count();
+    let words = format!(
+        "{} has the same description as this machine: {within} of {} numbers here lie within its intervals.",
+        twin.name(),
+        numbers.len()
+    );
+    Ok(format!("<p>{}</p>\n", html(&words)))
 }

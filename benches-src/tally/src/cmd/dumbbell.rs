@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::book::unit::Unit;
 use crate::print::comparison::{Columns, Compared, Side, Three, stale};
-use crate::print::downloads;
+use crate::print::downloads::{self, BOOK};
 use crate::print::escape::html;
 use crate::print::figure::Figure;
 use crate::print::format;
@@ -133,7 +133,7 @@ fn cite(view: &View, name: &str, said: &str, compared: &[Compared]) -> Result<St
     }
     let (Some(header), Some(first)) = (headers.first(), compared.first()) else { return Ok(String::new()) };
     let text = format!(
-        "{said} Tasks beside threads, {name}. Machine {}: {}; measured {}, effort {}.",
+        "{said} {BOOK} {name}. Machine {}: {}; measured {}, effort {}.",
         view.machine.name(),
         header.machine.summary(),
         record::days(&headers),

@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::book::quantities::Asked;
 use crate::compute::quantity::{Measured, Missing};
-use crate::print::downloads;
+use crate::print::downloads::{self, BOOK};
 use crate::print::escape::{html, identifier};
 use crate::print::figure::Figure;
 use crate::print::format;
@@ -202,7 +202,7 @@ fn cite(view: &View, planned: &Planned, asked: &Heads, points: &[Point], finding
     }
     let machines = points.iter().filter(|point| point.x().is_some()).map(|point| point.machine.name());
     let text = format!(
-        "{finding} Tasks beside threads, {}. Machines: {}; measured {}, effort {}.",
+        "{finding} {BOOK} {}. Machines: {}; measured {}, effort {}.",
         planned.name,
         machines.collect::<Vec<_>>().join(", "),
         record::days(&headers),

@@ -3,7 +3,10 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::compute::quantity::Missing;
 use crate::print::across::Among;
+use crate::print::calculator::answers::State;
+use crate::print::calculator::numbers::Numbers;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::takeaways::{self, Advice, Choice};
@@ -21,10 +24,13 @@ impl Which {
         }
         Ok(match form {
             Form::Page => {
-                let row = |Row { service, choice, among, because }: &Row| {
+                let row = |Row { service, way, choice, among, because }: &Row| {
+                    let service = match way {
+                        Some(way) => format!("<a href=\"{}\">{}</a>", html(way), html(service)),
+                        None => html(service),
+                    };
                     format!(
-                        "<tr><th scope=\"row\">{}</th><td><strong>{choice}</strong></td><td>{among}</td><td>{because}</td></tr>\n",
-                        html(service)
+                        "<tr><th scope=\"row\">{service}</th><td><strong>{choice}</strong></td><td>{among}</td><td>{because}</td></tr>\n"
                     )
                 };
                 let rows: String = rows.iter().map(row).collect();
@@ -51,6 +57,8 @@ impl Which {
 /// What is said of a service.
 struct Row<'a> {
     service: &'a str,
+    /// The calculator with its numbers in it, where that decides.
+    way: Option<String>,
     choice: &'static str,
     /// On how many machines the same is chosen, of how many.
     among: String,
@@ -58,6 +66,23 @@ struct Row<'a> {
 }
 
 fn row<'a>(view: &View, advice: &'a Advice, form: Form) -> Result<Row<'a>> {
+    let service = advice.service.as_str();
+    let Some(say) = &advice.say else { return by_cases(view, advice, form) };
+    let data = view.calculator()?;
+    let case = Numbers::read(&data, view, &view.machine)?.worked(data.case(service)?)?;
+    let way = format!("{}#{}", view.way_to("would-threads-do.md"), case.address(&data)?);
+    let state = takeaways::answered(view, &view.machine, service)?;
+    let here = state.unwrap_or(State::Yes);
+    let among =
+        Among::count(view, |machine| Ok(takeaways::answered(view, machine, service)?.map(|own| own.is_like(here))))?;
+    // What was not measured here has an answer elsewhere.
+    let among = if state.is_some() { among.words() } else { format!("threads: {}", among.words()) };
+    let because = said(takeaways::sentence(view, say, form)?, form);
+    Ok(Row { service, way: Some(way), choice: state.map_or("not measured", State::choice), among, because })
+}
+
+/// A row that its own cases decide.
+fn by_cases<'a>(view: &View, advice: &'a Advice, form: Form) -> Result<Row<'a>> {
     let (choice, among, because) = match takeaways::chosen(view, &advice.cases)? {
         Ok(case) => (
             case.choice.map_or("", Choice::word),
@@ -66,10 +91,13 @@ fn row<'a>(view: &View, advice: &'a Advice, form: Form) -> Result<Row<'a>> {
         ),
         Err(missing) => ("not measured", "–".to_owned(), Err(missing)),
     };
-    let because = match (because, form) {
+    Ok(Row { service: &advice.service, way: None, choice, among, because: said(because, form) })
+}
+
+fn said(because: Result<String, Missing>, form: Form) -> String {
+    match (because, form) {
         (Ok(said), _) => said,
         (Err(missing), Form::Page) => render::boxed_inline(&missing),
         (Err(missing), _) => missing.to_string(),
-    };
-    Ok(Row { service: &advice.service, choice, among, because })
+    }
 }

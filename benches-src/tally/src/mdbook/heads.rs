@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use regex::Regex;
 
 use crate::print::charts;
+use crate::print::downloads::BOOK;
 use crate::print::escape::{html, identifier};
 use crate::print::view::View;
 use crate::say;
@@ -52,7 +53,7 @@ impl Head {
         let mut tags = format!(
             "<meta name=\"description\" content=\"{finding}\">\n<meta property=\"og:title\" content=\"{title}\">\n\
              <meta property=\"og:description\" content=\"{finding}\">\n<meta property=\"og:type\" content=\"article\">\n\
-             <meta property=\"og:site_name\" content=\"Tasks beside threads\">\n"
+             <meta property=\"og:site_name\" content=\"{BOOK}\">\n"
         );
         if !address.is_empty() {
             let page = self.path.replace(".md", ".html");
@@ -102,7 +103,7 @@ impl Head {
         );
         Ok(Some(format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\"><rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>{}{}\
-             <text x=\"60\" y=\"600\" font-size=\"20\" fill=\"#555\">Tasks beside threads. {}</text></svg>",
+             <text x=\"60\" y=\"600\" font-size=\"20\" fill=\"#555\">{BOOK} {}</text></svg>",
             spoken.collect::<String>(),
             without_size(&figure).replacen("<svg ", &place, 1),
             shortened(&self.machine, 80)

@@ -80,8 +80,10 @@ pub fn kinds(view: &View) -> Result<String> {
     };
     let cpus: BTreeSet<usize> = values("CPUs online").map(|list| cpus_in_list(list).len()).collect();
     let cpus: Vec<String> = cpus.into_iter().map(|number| number.to_string()).collect();
+    let twins = view.twins()?;
+    let twin = twins.first().map_or(String::new(), |twin| format!(" {} has this one's description.", twin.name()));
     Ok(format!(
-        "Ranges: {}, {}, {}, with {} CPUs; {}.",
+        "Ranges: {}, {}, {}, with {} CPUs; {}.{twin}",
         machines(all.len()),
         those("virtual machine", |kind| kind == "no", "on bare metal"),
         those("CPU family, model, stepping", |edition| edition.starts_with("0x"), "of ARM"),
@@ -100,10 +102,15 @@ pub struct Among {
 impl Among {
     /// Those that choose a case like the one here, of those that have all that is asked.
     pub fn of(view: &View, cases: &[Case], is_alike: impl Fn(&Case) -> bool) -> Result<Self> {
+        Self::count(view, |machine| Ok(chosen_on(view, machine, cases)?.ok().map(&is_alike)))
+    }
+
+    /// Of the machines that can tell, those of which it is so.
+    pub fn count(view: &View, mut is_so: impl FnMut(&Machine) -> Result<Option<bool>>) -> Result<Self> {
         let mut among = Self { alike: 0, of: 0 };
         for machine in view.machines()? {
-            if let Ok(case) = chosen_on(view, &machine, cases)? {
-                among.alike += usize::from(is_alike(case));
+            if let Some(is_so) = is_so(&machine)? {
+                among.alike += usize::from(is_so);
                 among.of += 1;
             }
         }

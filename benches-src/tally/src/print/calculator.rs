@@ -3,6 +3,8 @@
 //! Settings, inputs, formulas, worked cases and the words of the answers are data (`calculator.toml` of a chapter), which the page's script gets as
 //! well: it computes the same and says the same. A formula has one measured input, once, and grows with it: so the ends of the input's interval
 //! give those of the output's, and nothing has to be assumed about distributions.
+//!
+//! It is the book's one rule on threads or tasks: the front page's advice and the findings that conclude ask it for a worked case.
 
 pub mod answers;
 mod formulas;
@@ -21,8 +23,9 @@ use crate::book::expression::{Expression, Operator};
 use crate::book::plan::Plans;
 use crate::book::quantities::Asked;
 use crate::compute::quantity::{Measured, Missing};
+use crate::print::across;
 use crate::print::view::View;
-use crate::project::Project;
+use crate::project::{Machine, Project};
 use crate::statistics::Estimate;
 pub use formulas::Formula;
 use words::Sentences;
@@ -69,6 +72,9 @@ pub struct Setting {
     /// How many seconds or bytes one of its unit is.
     #[serde(default = "one")]
     pub size: f64,
+    /// Whether it is a whole number.
+    #[serde(default)]
+    pub whole: bool,
     /// The least that it can be.
     pub least: f64,
     pub most: f64,
@@ -95,7 +101,10 @@ pub struct Input {
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// What it may stand for: the first that the settings keep to, unless a case says which.
+    /// The setting along which it was measured, at several numbers of it.
+    #[serde(default)]
+    pub along: Option<String>,
+    /// What it may stand for: the first, unless a case says which; or the points along a setting.
     #[serde(rename = "option")]
     pub options: Vec<Choice>,
 }
@@ -108,9 +117,9 @@ pub struct Choice {
     /// What a reader calls it.
     pub label: String,
     pub note: String,
-    /// Up to which settings it is taken.
+    /// At which number of the setting along which its input was measured.
     #[serde(default)]
-    pub up_to: BTreeMap<String, f64>,
+    pub at: Option<f64>,
     /// The experiment whose record has both.
     pub experiment: String,
     pub thread: String,
@@ -133,9 +142,6 @@ pub struct Output {
     /// The name of what threads must keep to.
     #[serde(default)]
     pub bound: Option<String>,
-    /// Beyond which settings it is held against that; up to them it was not measured, and only shown.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub beyond: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -168,8 +174,13 @@ pub struct Bound {
     pub name: String,
     /// What a reader calls it.
     pub label: String,
-    /// From settings alone; the largest counts.
+    #[serde(default)]
+    pub kind: Kind,
+    /// From settings alone; the largest counts,
     pub limits: Vec<Formula>,
+    /// but never more than this.
+    #[serde(default)]
+    pub cap: Option<Formula>,
     /// Whether the output must be at least or at most so much.
     pub at: At,
     /// The setting that is asked about where the answer could be another.
@@ -182,7 +193,20 @@ pub struct Bound {
     /// where the whole interval lies beyond it,
     pub broken: String,
     /// and where it lies within the interval.
-    pub undecided: String,
+    pub between: String,
+}
+
+/// What a bound is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A price, which decides whether threads would do.
+    #[default]
+    Decides,
+    /// A setting of the machine, which a command changes.
+    Raised,
+    /// Beyond it the case cannot be.
+    Sense,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -195,6 +219,9 @@ pub enum At {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Case {
     pub name: String,
+    /// The input that takes a task what a request of it does: one core then answers such requests, and nothing else.
+    #[serde(default, skip_serializing)]
+    pub like: Option<String>,
     /// Numbers of settings, each in the setting's own unit.
     #[serde(flatten)]
     pub values: BTreeMap<String, f64>,
@@ -242,6 +269,13 @@ impl Calculator {
         self.settings.iter().find(|setting| setting.name == name).with_context(|| format!("unknown setting {name:?}"))
     }
 
+    /// A worked case by its name.
+    pub fn case(&self, name: &str) -> Result<&Case> {
+        let known = || self.cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>().join(", ");
+        let found = self.cases.iter().find(|case| case.name == name);
+        found.with_context(|| format!("the calculator has no case {name:?}; there are: {}", known()))
+    }
+
     /// What an output is held against.
     pub fn bound_of(&self, output: &Output) -> Result<Option<&Bound>> {
         let Some(name) = &output.bound else { return Ok(None) };
@@ -258,18 +292,12 @@ impl Output {
             Of::Extra => &[Who::Extra],
         }
     }
-
-    /// Whether a case is one that it was measured for.
-    fn is_for(&self, case: &Case) -> bool {
-        self.beyond.iter().all(|(name, least)| case.values.get(name) > Some(least))
-    }
 }
 
 impl Input {
     /// Which of its options can be taken without being asked for by name.
     pub fn reachable(&self) -> impl Iterator<Item = &Choice> {
-        let last = self.options.iter().position(|option| option.up_to.is_empty());
-        self.options.iter().take(last.map_or(usize::MAX, |last| last + 1))
+        self.options.iter().take(if self.along.is_some() { usize::MAX } else { 1 })
     }
 }
 
@@ -287,9 +315,9 @@ impl Choice {
         })
     }
 
-    /// The same on the machine that is shown.
-    pub fn measured(&self, view: &View, who: Who) -> Result<Measured> {
-        view.evaluate(&self.asked(&view.plans, who)?)
+    /// The same on a machine.
+    pub fn measured(&self, view: &View, machine: &Machine, who: Who) -> Result<Measured> {
+        across::measured(view, machine, &self.asked(&view.plans, who)?)
     }
 }
 
@@ -304,6 +332,12 @@ impl Case {
         let mut case = self.clone();
         case.values.insert(name.to_owned(), value);
         case
+    }
+
+    /// The end of an address that leads to the calculator with these numbers in it.
+    pub fn address(&self, data: &Calculator) -> Result<String> {
+        let pair = |setting: &Setting| Ok(format!("{}={}", setting.name, self.number_of(&setting.name)?));
+        Ok(data.settings.iter().map(pair).collect::<Result<Vec<_>>>()?.join("&"))
     }
 
     /// The numbers of an address, as the page writes it: `connections=200&requests=1000`.

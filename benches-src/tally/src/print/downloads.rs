@@ -17,6 +17,9 @@ use crate::project::{Machine, Project};
 use crate::record::Record;
 use crate::statistics::Estimate;
 
+/// What the book is called where it is quoted.
+pub const BOOK: &str = "Threads or tasks?";
+
 /// Writes a file below `book/src/generated`, and only if it differs, so that `mdbook serve` is not set off by itself.
 /// Returns the path from a page.
 pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
@@ -105,7 +108,7 @@ impl SmallPrint<'_> {
     /// A citation that carries the machine along.
     fn cite(&self, view: &View, plan: &Plan, record: &Record) -> String {
         let text = format!(
-            "{} Tasks beside threads, {}. Machine {}: {}; measured {}, effort {}, {} rounds, revision {}.",
+            "{} {BOOK} {}. Machine {}: {}; measured {}, effort {}, {} rounds, revision {}.",
             self.says,
             self.figure,
             view.machine.name(),
@@ -131,7 +134,7 @@ pub fn citation(view: &View, chapter: &str, anchor: &str, text: &str) -> String 
     let text = html(text);
     format!(
         "<details class=\"cite\"><summary>cite</summary><p>{text} <a href=\"{link}\">{address}</a></p>\n\
-         <details><summary>BibTeX</summary><p><code>@misc{{tasks-beside-threads-{}, title = {{Tasks beside threads}}, note = {{{text}}}, \
+         <details><summary>BibTeX</summary><p><code>@misc{{threads-or-tasks-{}, title = {{{BOOK}}}, note = {{{text}}}, \
          howpublished = {{<a href=\"{link}\">{address}</a>}}}}</code></p></details></details>\n",
         html(anchor)
     )

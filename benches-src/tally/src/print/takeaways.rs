@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use condition::answered;
 use condition::{Condition, MACHINES, Truth, name_in};
 
 use crate::book::measure::nearest;
@@ -68,6 +69,7 @@ pub struct Takeaway {
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What must be so over whole intervals: two expressions with `>`, `<` or `~` (alike within a quarter) between them, such as `["hop-ratio > 1"]`.
+    /// `10 busy connections is yes or probably` is so if the calculator answers that worked case with one of these words: yes, probably, hardly or no.
     /// `hop-ratio range > 1` is so if every machine's number is. The last case has none, and covers all that is left; every case before it has some.
     #[serde(default)]
     pub when: Vec<String>,
@@ -149,10 +151,13 @@ pub struct Party {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// What somebody builds, in a few words.
+    /// What somebody builds, in a few words: the name of the calculator's worked case, which decides, unless there are cases.
     pub service: String,
+    /// The number beside the calculator's answer.
+    #[serde(default)]
+    pub say: Option<String>,
     /// What decides, each case with its `use`.
-    #[serde(rename = "case")]
+    #[serde(default, rename = "case")]
     pub cases: Vec<Case>,
 }
 
@@ -202,6 +207,10 @@ impl Front {
         }
         for advice in &self.advice {
             let place = || format!("advice on {:?}", advice.service);
+            ensure!(advice.say.is_some() == advice.cases.is_empty(), "{}: it has either `say` or cases", place());
+            if advice.say.is_some() {
+                continue;
+            }
             cases_are_whole(&advice.cases).with_context(place)?;
             ensure!(advice.cases.iter().all(|case| case.choice.is_some()), "{}: a case without use", place());
         }
@@ -247,10 +256,15 @@ impl Front {
     pub fn expressions(&self) -> Vec<String> {
         let mut all = Vec::new();
         for (_, case) in self.cases() {
-            let conditions = case.when.iter().filter_map(|text| Condition::read(text).ok());
-            let sides = conditions.flat_map(|own| [own.left, own.right]);
+            let sides = case.when.iter().filter_map(|text| match Condition::read(text).ok()? {
+                Condition::Compared(own) => Some([own.left, own.right]),
+                Condition::Answered { .. } => None,
+            });
+            let sides = sides.flatten();
             all.extend(sides.chain(in_braces(&case.say)).map(|text| name_in(&text).to_owned()));
         }
+        let says = self.advice.iter().filter_map(|own| own.say.as_ref());
+        all.extend(says.flat_map(|say| in_braces(say)).map(|text| name_in(&text).to_owned()));
         let pairs = self.ladder.iter().chain(self.dumbbells.iter().flat_map(|dumbbell| &dumbbell.rows));
         all.extend(pairs.flat_map(|pair| [&pair.ratio, &pair.right, &pair.left]).cloned());
         all.extend(self.scatters.iter().flat_map(Scatter::quantities).cloned());

@@ -1,5 +1,6 @@
 //! What printing looks at: the plans, one machine's records, and how both relate. Opens only the records it needs.
 
+mod machines;
 mod ways;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -17,6 +18,7 @@ use crate::book::quantities::Asked;
 use crate::compute::between::Between;
 use crate::compute::quantity::{Measured, Missing};
 use crate::compute::sessions::Sessions;
+use crate::print::calculator::Calculator;
 use crate::print::charts::Pencil;
 use crate::print::takeaways::Front;
 use crate::project::{Machine, Project};
@@ -60,6 +62,8 @@ struct Read {
     current: RefCell<HashMap<String, Rc<Current>>>,
     /// What tells this machine from others.
     identity: OnceCell<Facts>,
+    calculator: OnceCell<Rc<Calculator>>,
+    twins: OnceCell<Vec<Machine>>,
 }
 
 /// Records in memory: all of one machine, and of others those that were looked at last.
@@ -118,7 +122,15 @@ impl View {
         let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
         let stores = RefCell::default();
         let (measured, current) = (RefCell::default(), RefCell::default());
-        let read = Read { stores, records: records.into(), measured, current, identity: OnceCell::new() };
+        let read = Read {
+            stores,
+            records: records.into(),
+            measured,
+            current,
+            identity: OnceCell::new(),
+            calculator: OnceCell::new(),
+            twins: OnceCell::new(),
+        };
         Ok(Self {
             project,
             plans,
@@ -140,21 +152,6 @@ impl View {
     pub fn of_page(&self, page: &str, stand_in: Option<Machine>) -> Self {
         let machine = stand_in.unwrap_or_else(|| self.machine.clone());
         Self { page: Some(page.to_owned()), machine, ..self.clone() }
-    }
-
-    /// Who has measured what is at home on a page, if the machine that is shown has measured none of it. The whole page is then the other's, and its
-    /// first line says so. On a reader's own machine that is so where no build would measure any of it unasked.
-    pub fn stand_in(&self, page: &str) -> Result<Option<Machine>> {
-        let own = self.at_home(page);
-        let has = |machine: &Machine| {
-            let store = self.store(machine);
-            own.iter().any(|(plan, experiment)| store.has(&plan.chapter, &experiment.name))
-        };
-        let is_to_be_measured = self.machine == Machine::Local && own.iter().any(|(_, own)| own.is_measured_unasked());
-        if own.is_empty() || is_to_be_measured || has(&self.machine) {
-            return Ok(None);
-        }
-        Ok(self.beside().into_iter().chain(self.others()?).find(has))
     }
 
     /// The experiments that are at home on a page.
@@ -204,6 +201,15 @@ impl View {
         Ok(Some((found.header, freshness)))
     }
 
+    /// The calculator, read once.
+    pub fn calculator(&self) -> Result<Rc<Calculator>> {
+        if let Some(known) = self.read.calculator.get() {
+            return Ok(known.clone());
+        }
+        let loaded = Rc::new(Calculator::load(&self.project)?);
+        Ok(self.read.calculator.get_or_init(|| loaded).clone())
+    }
+
     /// A machine's records, opened once.
     pub fn store(&self, machine: &Machine) -> Rc<Store> {
         let mut stores = self.read.stores.borrow_mut();
@@ -221,22 +227,6 @@ impl View {
         let current = self.current(plan, experiment)?;
         let store = self.store(&self.machine);
         store.find(&plan.chapter, &experiment.name, &current)?.map(|found| look(&found)).transpose()
-    }
-
-    /// The machine that stands beside local numbers: the reference machine, unless it is the one that is shown.
-    pub fn beside(&self) -> Option<Machine> {
-        self.project.reference().filter(|reference| *reference != self.machine)
-    }
-
-    /// Every machine with records: the one that is shown, and then those that came with the checkout.
-    pub fn machines(&self) -> Result<Vec<Machine>> {
-        Ok([vec![self.machine.clone()], self.others()?].concat())
-    }
-
-    /// The machines that came with the checkout, but for the one that is shown.
-    pub fn others(&self) -> Result<Vec<Machine>> {
-        let exported = self.project.machines()?.into_iter().map(Machine::Exported);
-        Ok(exported.filter(|machine| self.project.data(machine) != self.project.data(&self.machine)).collect())
     }
 
     /// What stands above a machine's records.

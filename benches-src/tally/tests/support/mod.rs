@@ -126,11 +126,12 @@ formula = "1 + 0 * requests"
 [[input]]
 name = "one_switch"
 label = "one step"
+along = "work"
 
 [[input.option]]
 name = "io"
 label = "free"
-up_to = { work = 500 }
+at = 5
 note = "A step."
 experiment = "pair"
 thread = "slow[free]"
@@ -139,6 +140,7 @@ task = "fast[free]"
 [[input.option]]
 name = "channel"
 label = "on one CPU"
+at = 1000
 note = "A step that only a full run measures."
 experiment = "pair"
 thread = "slow[one-cpu]"
@@ -152,7 +154,7 @@ at = "most"
 lever = "requests"
 kept = "at most {high} cores more"
 broken = "at least {low} cores more for {requests} requests, and {limit} would be fine"
-undecided = "between {low} and {high} cores more"
+between = "between {low} and {high} cores more"
 
 [[output]]
 name = "switching"
@@ -171,7 +173,11 @@ bound = "cpu"
 [sentences]
 yes = { say = "Yes: {parts}.", between = ", ", last = ", and " }
 no = { say = "No: {parts}.", between = "; ", last = "; " }
-undecided = { say = "It depends: {parts}.", between = "; ", last = "; " }
+probably = { say = "Probably: {parts}.", between = "; ", last = "; " }
+hardly = { say = "Probably not: {parts}.", between = "; ", last = "; " }
+senseless = { say = "These numbers cannot be: {parts}.", between = "; ", last = "; " }
+raise = { say = "A limit must be raised first: {parts}.", between = "; ", last = "; " }
+beyond = { say = "Not measured: {parts}.", between = ", ", last = " and " }
 unknown = { say = "Cannot say: {parts}.", between = "; ", last = "; " }
 still = { say = "They would still do up to {parts}.", between = ", ", last = " or " }
 would = { say = "They would do up to {parts}.", between = ", ", last = " and " }
@@ -468,4 +474,11 @@ pub fn fail(mut command: Command) -> String {
 
 fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A record as if another CPU had made it.
+pub fn of_another_cpu(record: &str) -> String {
+    let other = record.replace("\"CPU\":\"", "\"CPU\":\"Another ");
+    assert_ne!(other, record);
+    other
 }

@@ -27,7 +27,7 @@ fn a_page_shows_what_is_measured_and_says_of_the_rest_why_it_is_missing() {
         "take a &#60;step&#62;</a>",
         "full only",
         "<code class=\"command\">cargo tally dumbbell steps</code>",
-        "<summary>cite</summary><p>A slow step takes 2.00×. Tasks beside threads, steps. Machine this machine: ",
+        "<summary>cite</summary><p>A slow step takes 2.00×. Threads or tasks? steps. Machine this machine: ",
         // Nothing draws here.
         "<strong>no chart</strong>",
         "<details class=\"numbers\" open>",

@@ -152,7 +152,7 @@ fn a_prediction_is_held_against_the_machines() {
         "take a &#60;step&#62; <span class=\"legend\">free</span>",
         "A slow step is a &#60;fast&#62; one.",
         "<strong>holds</strong>",
-        "Tasks beside threads, foretold. Measured 2",
+        "Threads or tasks? foretold. Measured 2",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }

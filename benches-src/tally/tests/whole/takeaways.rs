@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Fake, fail, observation, succeed};
+use crate::support::{Fake, fail, observation, of_another_cpu, succeed};
 
 const FRONT: &str = r#"
 [[takeaway]]
@@ -116,6 +116,11 @@ fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() 
     }
     fake.program("slow", &observation("slow", 3000));
     measured_anew(&fake);
+    assert_eq!(says(&fake), "which-is-slower: Slow is slower, 3.00×.\n", "all three have one description");
+    for machine in ["one", "two"] {
+        let record = fake.unpacked(machine);
+        fake.contribute(machine, &of_another_cpu(&record));
+    }
     assert_eq!(says(&fake), "which-is-slower: Slow is slower, 3.00×. So on 1 of 3 machines.\n");
     let on_page = fake.print(&["takeaway", "which-is-slower", "--form", "page"]);
     assert!(on_page.contains("<span class=\"among\">So on 1 of 3 machines.</span>"), "{on_page}");
@@ -188,7 +193,8 @@ fn sentences_with_mistakes_are_found() {
     for (from, to, reason) in [
         ("when = [\"slow-over-fast > 1\"]\n", "", "a case before the last has no condition"),
         ("say = \"It cannot", "when = [\"slow-over-fast > 9\"]\nsay = \"It cannot", "an outcome is missing"),
-        ("slow-over-fast > 1", "slow-over-fast is 1", "is no condition"),
+        ("slow-over-fast > 1", "slow-over-fast = 1", "is no condition"),
+        ("slow-over-fast > 1", "a service is cheap", "is no answer of the calculator"),
         ("slow-over-fast > 1", "slow-over-fats > 1", "did you mean slow-over-fast?"),
         (
             "{slow-over-fast}×.\"\n\n[[takeaway.case]]\nwhen = [\"slow-over-fast <",

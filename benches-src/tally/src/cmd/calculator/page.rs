@@ -7,8 +7,8 @@ use anyhow::Result;
 use super::{Line, Printer, QUESTION, plain_unit, plural};
 use crate::book::unit::Unit;
 use crate::compute::quantity::Missing;
-use crate::print::calculator::{Case, Value, Who};
-use crate::print::downloads;
+use crate::print::calculator::{Case, Choice, Value, Who};
+use crate::print::downloads::{self, BOOK};
 use crate::print::escape::{html, identifier};
 use crate::print::render;
 use crate::record::{self, Header};
@@ -93,9 +93,8 @@ impl Printer<'_> {
                 line(&setting.label, "assumed", &setting.unit, &Ok(estimate), String::new());
             }
             for input in &self.data.inputs {
-                let option = self.data.chosen(case, input)?;
-                for who in [Who::Thread, Who::Task] {
-                    let measured = option.measured(self.view, who)?;
+                for (option, who) in self.data.options(case, input)?.into_iter().flat_map(with_both) {
+                    let measured = option.measured(self.view, &self.view.machine, who)?;
                     let unit = measured.as_ref().map_or("", |quantity| match quantity.unit {
                         Unit::Nanoseconds => "ns",
                         Unit::Bytes => "B",
@@ -135,11 +134,15 @@ impl Printer<'_> {
             let effort = record::efforts(&records);
             let summary = record.machine.summary();
             let text = format!(
-                "Tasks beside threads, calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}, effort {effort}; computed from the \
+                "{BOOK} calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}, effort {effort}; computed from the \
                  experiments {names}, revisions {revisions}."
             );
             downloads::citation(self.view, &self.data.chapter, "calculator", &text)
         });
         Ok(downloads::small_letters(&parts, &citation.unwrap_or_default()))
     }
+}
+
+fn with_both(option: &Choice) -> [(&Choice, Who); 2] {
+    [(option, Who::Thread), (option, Who::Task)]
 }

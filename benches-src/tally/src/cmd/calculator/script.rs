@@ -14,14 +14,14 @@ impl Printer<'_> {
         let inputs: Vec<Json> = data.inputs.iter().map(|input| self.input(input)).collect();
         let json = json!({
             "settings": data.settings, "derived": data.derived, "inputs": inputs, "bounds": data.bounds,
-            "outputs": data.outputs, "sentences": data.sentences, "cases": data.cases,
+            "outputs": data.outputs, "sentences": data.sentences, "cases": self.cases,
         });
         Ok(format!("<script type=\"application/json\" id=\"calculator-data\">{}</script>\n", escape::json(&json)))
     }
 
     fn input(&self, input: &Input) -> Json {
         let option = |option: &Choice| {
-            let mut object = json!({ "up_to": option.up_to });
+            let mut object = json!({ "at": option.at });
             for who in [Who::Thread, Who::Task, Who::Extra] {
                 let value = self.numbers.value(input, option, who);
                 object[who.word()] = value_json(value);
@@ -29,6 +29,6 @@ impl Printer<'_> {
             }
             object
         };
-        json!({ "name": input.name, "options": input.reachable().map(option).collect::<Vec<_>>() })
+        json!({ "name": input.name, "label": input.label, "along": input.along, "options": input.reachable().map(option).collect::<Vec<_>>() })
     }
 }

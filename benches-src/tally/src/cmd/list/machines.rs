@@ -16,7 +16,7 @@ use crate::record::machine::{Facts, Known, Listed};
 
 pub fn print(view: &View, form: Form) -> Result<String> {
     let (mut out, mut glance) = (String::new(), Vec::new());
-    let machines = view.machines()?;
+    let machines = [vec![view.machine.clone()], view.others()?].concat();
     for machine in &machines {
         let headers = view.headers(machine)?;
         let newest = newest(&headers);

@@ -4,29 +4,60 @@ use anyhow::{Context, Result};
 
 use super::numbers::Numbers;
 use super::words::{self, Sentence, Toward};
-use super::{At, Bound, Case, Input, Output, Setting, Value};
+use super::{At, Bound, Case, Input, Kind, Output, Setting, Value};
 
 /// How threads stand to their bounds: the worst of these is the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// The whole interval keeps to the bound.
     Yes,
-    /// The bound lies within the interval.
-    Undecided,
+    /// The bound lies within the interval, and the median keeps to it.
+    Probably,
+    /// The bound lies within the interval, and the median beyond it.
+    Hardly,
     /// There is no number, or no interval.
     Unknown,
     /// The whole interval lies beyond the bound.
     No,
+    /// The case cannot be.
+    Senseless,
 }
 
 impl State {
+    pub const ALL: [State; 6] =
+        [State::Yes, State::Probably, State::Hardly, State::Unknown, State::No, State::Senseless];
+
     /// A word for scripts and colours.
     pub fn word(self) -> &'static str {
         match self {
             State::Yes => "yes",
-            State::Undecided => "undecided",
+            State::Probably => "probably",
+            State::Hardly => "hardly",
             State::Unknown => "unknown",
             State::No => "no",
+            State::Senseless => "senseless",
+        }
+    }
+
+    /// Whether there is an answer.
+    pub fn is_known(self) -> bool {
+        !matches!(self, State::Unknown | State::Senseless)
+    }
+
+    /// Whether the answer is the same, sure or not.
+    pub fn is_like(self, other: State) -> bool {
+        let threads = |state| matches!(state, State::Yes | State::Probably);
+        self.is_known() && other.is_known() && threads(self) == threads(other)
+    }
+
+    /// Which to use, in a table.
+    pub fn choice(self) -> &'static str {
+        match self {
+            State::Yes => "threads will do",
+            State::Probably => "threads, probably",
+            State::Hardly => "tasks, probably",
+            State::No => "tasks",
+            State::Unknown | State::Senseless => "not known",
         }
     }
 }
@@ -39,6 +70,7 @@ pub struct Answer {
 
 /// How an output stands to its bound.
 struct Standing<'a> {
+    output: &'a Output,
     bound: &'a Bound,
     state: State,
     /// How bad it is among others with the same bound and state.
@@ -50,21 +82,34 @@ impl Numbers<'_> {
     /// Whether a thread per connection would do.
     pub fn answer(&self, case: &Case) -> Result<Answer> {
         let standings = self.standings(case)?;
-        let state = worst(&standings);
         let sentences = &self.data.sentences;
-        let (sentence, change) = match state {
-            State::Yes => (&sentences.yes, self.still(case)?),
-            State::Undecided => (&sentences.undecided, self.would(case)?),
-            State::Unknown => (&sentences.unknown, Vec::new()),
-            State::No => (&sentences.no, self.would(case)?),
+        let state = worst(&standings);
+        let (sentence, changes, change) = match state {
+            State::Yes => (&sentences.yes, &sentences.still, self.still(case)?),
+            State::Probably => (&sentences.probably, &sentences.would, self.would(case)?),
+            State::Hardly => (&sentences.hardly, &sentences.would, self.would(case)?),
+            State::No => (&sentences.no, &sentences.would, self.would(case)?),
+            State::Unknown => (&sentences.unknown, &sentences.would, Vec::new()),
+            State::Senseless => {
+                let text = sentences.senseless.with(&said(&standings, Kind::Sense, |own| own == State::No));
+                return Ok(Answer { state, text });
+            }
         };
-        let changes = if state == State::Yes { &sentences.still } else { &sentences.would };
-        Ok(Answer { state, text: sentence.with(&said(&standings, state)) + &after(changes, &change) })
+        let raised = said(&standings, Kind::Raised, |own| !matches!(own, State::Yes | State::Unknown));
+        let parts = [
+            after(changes, &change),
+            after(&sentences.raise, &raised),
+            after(&sentences.beyond, &self.beyond(case, &standings, state)?),
+        ];
+        Ok(Answer {
+            state,
+            text: sentence.with(&said(&standings, Kind::Decides, |own| own == state)) + &parts.concat(),
+        })
     }
 
     fn standings(&self, case: &Case) -> Result<Vec<Standing<'_>>> {
         let mut standings = Vec::new();
-        for output in self.data.outputs.iter().filter(|output| output.is_for(case)) {
+        for output in &self.data.outputs {
             if let Some(bound) = self.data.bound_of(output)? {
                 standings.push(self.standing(case, output, bound)?);
             }
@@ -72,32 +117,55 @@ impl Numbers<'_> {
         Ok(standings)
     }
 
-    fn standing<'a>(&self, case: &Case, output: &Output, bound: &'a Bound) -> Result<Standing<'a>> {
-        let of = |state, weight, phrase| Ok(Standing { bound, state, weight, phrase });
+    fn standing<'a>(&self, case: &Case, output: &'a Output, bound: &'a Bound) -> Result<Standing<'a>> {
+        let of = |state, weight, phrase| Ok(Standing { output, bound, state, weight, phrase });
         // The first is the thread's, or what it takes beyond a task.
         let value = self.compute(case, output, output.whose()[0])?;
         if let Some(phrase) = unknown(self.data.input_of(output)?, &value) {
             return of(State::Unknown, 0.0, phrase);
         }
-        let (low, high) = value.ok().and_then(|value| value.interval).expect("what has neither is unknown");
+        let Ok(value) = value else { unreachable!("what is missing is unknown") };
+        let (low, high) = value.interval.context("what has no interval is unknown")?;
         let limit = self.limit(case, bound)?;
-        let (state, phrase) = match bound.at {
-            At::Most if high <= 0.0 => (State::Yes, bound.kept_below_0.as_ref().unwrap_or(&bound.kept)),
-            At::Most if high <= limit => (State::Yes, &bound.kept),
-            At::Most if low > limit => (State::No, &bound.broken),
-            At::Least if low >= limit => (State::Yes, &bound.kept),
-            At::Least if high < limit => (State::No, &bound.broken),
-            _ => (State::Undecided, &bound.undecided),
+        let state = stands(bound.at, value.median, (low, high), limit);
+        let phrase = match state {
+            State::Yes if bound.at == At::Most && high <= 0.0 => bound.kept_below_0.as_ref().unwrap_or(&bound.kept),
+            State::Yes => &bound.kept,
+            State::No => &bound.broken,
+            _ => &bound.between,
         };
         let filled = ends([("low", low), ("high", high), ("limit", limit)], output, self.filled(case, phrase));
         of(state, if state == State::No { low } else { high }, filled)
+    }
+
+    /// Beyond what the inputs that decide here were measured.
+    fn beyond(&self, case: &Case, standings: &[Standing], state: State) -> Result<Vec<String>> {
+        let mut parts = Vec::new();
+        let decide = |own: &&Standing| own.bound.kind == Kind::Decides && own.state == state;
+        for Standing { output, .. } in standings.iter().filter(decide) {
+            let input = self.data.input_of(output)?;
+            let who = output.whose()[0];
+            let (Some(along), points) = (&input.along, self.points(input, who)) else { continue };
+            let Some((most, _)) = points.last() else { continue };
+            let takes_part = self.compute(case, output, who)?.is_ok_and(|value| value.interval != Some((0.0, 0.0)));
+            if takes_part && case.number_of(along)? > *most {
+                let label = &self.data.setting(along)?.label;
+                parts.push(format!("{} with more than {} {label}", input.label, words::plain(*most)));
+            }
+        }
+        Ok(parts)
     }
 
     /// What a bound is in a case: the largest of its limits.
     fn limit(&self, case: &Case, bound: &Bound) -> Result<f64> {
         let limits = bound.limits.iter().map(|limit| self.data.number(case, &limit.expression, None));
         let limits: Vec<f64> = limits.collect::<Result<_>>()?;
-        limits.into_iter().reduce(f64::max).with_context(|| format!("bound {} has no limit", bound.name))
+        let largest =
+            limits.into_iter().reduce(f64::max).with_context(|| format!("bound {} has no limit", bound.name))?;
+        match &bound.cap {
+            None => Ok(largest),
+            Some(cap) => Ok(largest.min(self.data.number(case, &cap.expression, None)?)),
+        }
     }
 
     /// A phrase with a case's numbers in it.
@@ -107,12 +175,16 @@ impl Numbers<'_> {
         })
     }
 
-    /// Up to what of each lever, the others being as they are, threads would still do.
+    /// Up to what of each lever, the others and the machine's limits being as they are, threads would still do.
     fn still(&self, case: &Case) -> Result<Vec<String>> {
         let mut parts = Vec::new();
         for setting in self.levers() {
             let own = case.number_of(&setting.name)?;
-            let holds = |value| Ok(worst(&self.standings(&case.with(&setting.name, value))?) == State::Yes);
+            let holds = |value| {
+                let standings = self.standings(&case.with(&setting.name, value))?;
+                let is_raised = |own: &Standing| own.bound.kind == Kind::Raised && own.state != State::Yes;
+                Ok(worst(&standings) == State::Yes && !standings.iter().any(is_raised))
+            };
             match most(own, setting.most, holds)? {
                 Some(value) if value < setting.most => {
                     parts.push(lever(setting, words::rounded(value, Toward::Below).max(own)));
@@ -129,7 +201,8 @@ impl Numbers<'_> {
         for setting in self.levers() {
             let is_kept = |case: &Case| {
                 let standings = self.standings(case)?;
-                Ok(standings.iter().all(|own| own.bound.lever != setting.name || own.state == State::Yes))
+                let decides = |own: &&Standing| own.bound.kind == Kind::Decides && own.bound.lever == setting.name;
+                Ok(standings.iter().filter(decides).all(|own| own.state == State::Yes))
             };
             if is_kept(&case)? {
                 continue;
@@ -147,8 +220,8 @@ impl Numbers<'_> {
 
     /// The settings that would change an answer.
     fn levers(&self) -> impl Iterator<Item = &Setting> {
-        let is_lever = |setting: &&Setting| self.data.bounds.iter().any(|bound| bound.lever == setting.name);
-        self.data.settings.iter().filter(is_lever)
+        let moves = |bound: &Bound, setting: &Setting| bound.kind == Kind::Decides && bound.lever == setting.name;
+        self.data.settings.iter().filter(move |setting| self.data.bounds.iter().any(|bound| moves(bound, setting)))
     }
 }
 
@@ -156,14 +229,29 @@ fn lever(setting: &Setting, value: f64) -> String {
     format!("{} {}", words::plain(value), setting.label)
 }
 
-fn worst(standings: &[Standing]) -> State {
-    standings.iter().map(|standing| standing.state).max().unwrap_or(State::Yes)
+/// How an interval stands to a limit.
+fn stands(at: At, median: f64, (low, high): (f64, f64), limit: f64) -> State {
+    let is_kept = |value: f64| if at == At::Most { value <= limit } else { value >= limit };
+    match (is_kept(low), is_kept(median), is_kept(high)) {
+        (true, _, true) => State::Yes,
+        (false, _, false) => State::No,
+        (_, true, _) => State::Probably,
+        _ => State::Hardly,
+    }
 }
 
-/// The phrases that decide: of several with the same bound, that of the worst.
-fn said(standings: &[Standing], state: State) -> Vec<String> {
+fn worst(standings: &[Standing]) -> State {
+    if standings.iter().any(|own| own.bound.kind == Kind::Sense && own.state == State::No) {
+        return State::Senseless;
+    }
+    let decide = standings.iter().filter(|own| own.bound.kind == Kind::Decides);
+    decide.map(|own| own.state).max().unwrap_or(State::Yes)
+}
+
+/// The phrases of the bounds of a kind that stand so: of several with the same bound, that of the worst.
+fn said(standings: &[Standing], kind: Kind, is_so: impl Fn(State) -> bool) -> Vec<String> {
     let mut said: Vec<&Standing> = Vec::new();
-    for standing in standings.iter().filter(|standing| standing.state == state) {
+    for standing in standings.iter().filter(|own| own.bound.kind == kind && is_so(own.state)) {
         match said.iter_mut().find(|own| own.bound.name == standing.bound.name) {
             Some(own) if own.weight < standing.weight => *own = standing,
             Some(_) => {}

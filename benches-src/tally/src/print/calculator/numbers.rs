@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Calculator, Case, Choice, Input, Output, Value, Who};
+use super::{Calculator, Case, Choice, Input, Output, Value, Who, words};
 use crate::book::expression::Expression;
 use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
 use crate::print::view::View;
+use crate::project::Machine;
 use crate::statistics::Estimate;
 
 /// A calculator with the numbers of one machine, each read once.
@@ -19,13 +20,13 @@ pub struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// The numbers of the machine that is shown.
-    pub fn read(data: &'a Calculator, view: &View) -> Result<Self> {
+    /// The numbers of a machine.
+    pub fn read(data: &'a Calculator, view: &View, machine: &Machine) -> Result<Self> {
         let mut values = BTreeMap::new();
         for input in &data.inputs {
             for option in &input.options {
                 for who in [Who::Thread, Who::Task, Who::Extra] {
-                    let value = option.measured(view, who)?.map(|quantity| in_formulas(&quantity, who));
+                    let value = option.measured(view, machine, who)?.map(|quantity| in_formulas(&quantity, who));
                     values.insert((input.name.as_str(), option.name.as_str(), who), value);
                 }
             }
@@ -46,11 +47,67 @@ impl<'a> Numbers<'a> {
     /// An output's number in a case.
     pub fn compute(&self, case: &Case, output: &Output, who: Who) -> Result<Value> {
         let input = self.data.input_of(output)?;
-        Ok(match self.value(input, self.data.chosen(case, input)?, who) {
-            Err(missing) => Err(missing.clone()),
-            Ok(estimate) => Ok(self.data.apply(case, output, &input.name, estimate)?),
+        Ok(match self.taken(case, input, who)? {
+            Err(missing) => Err(missing),
+            Ok(estimate) => Ok(self.data.apply(case, output, &input.name, &estimate)?),
         })
     }
+
+    /// What an input comes to in a case.
+    pub fn taken(&self, case: &Case, input: &'a Input, who: Who) -> Result<Value> {
+        let Some(along) = input.along.as_ref().filter(|_| !case.asked.contains_key(&input.name)) else {
+            return Ok(self.value(input, self.data.chosen(case, input)?, who).clone());
+        };
+        match self.points(input, who)[..] {
+            [] => Ok(self.value(input, &input.options[0], who).clone()),
+            ref points => Ok(Ok(on_line(points, case.number_of(along)?))),
+        }
+    }
+
+    /// A worked case with this machine's numbers in it, where it is like what was measured.
+    pub fn worked(&self, case: &Case) -> Result<Case> {
+        let Some(like) = &case.like else { return Ok(case.clone()) };
+        let input = self.data.inputs.iter().find(|input| input.name == *like);
+        let input = input.with_context(|| format!("{:?} is like {like}, which is no input", case.name))?;
+        let Ok(task) = self.taken(case, input, Who::Task)? else { return Ok(case.clone()) };
+        let seconds = task.median * case.number_of("calls")?.max(1.0);
+        let work = words::significant(seconds / self.data.setting("work")?.size);
+        Ok(case.with("work", work).with("requests", words::significant(1.0 / seconds)))
+    }
+
+    /// Whether a machine measured what a case is like: at the case's own number of the setting, or else, between two such numbers.
+    pub fn has_measured(&self, case: &Case, or_between: bool) -> Result<bool> {
+        let input = self.data.inputs.iter().find(|input| case.like.as_ref() == Some(&input.name));
+        let Some((input, along)) = input.and_then(|input| Some((input, input.along.as_ref()?))) else {
+            return Ok(true);
+        };
+        let (at, points) = (case.number_of(along)?, self.points(input, Who::Extra));
+        let ends = points.first().zip(points.last());
+        let is_between = ends.is_some_and(|((first, _), (last, _))| (*first..=*last).contains(&at));
+        Ok(is_between && (or_between || points.iter().any(|(own, _)| *own == at)))
+    }
+
+    /// Where an input was measured along its setting, with an interval, in the order of the setting.
+    pub fn points(&self, input: &'a Input, who: Who) -> Vec<(f64, Estimate)> {
+        let point = |option: &'a Choice| Some((option.at?, self.value(input, option, who).clone().ok()?));
+        let mut points: Vec<_> = input.options.iter().filter_map(point).collect();
+        points.retain(|(_, estimate)| estimate.interval.is_some());
+        points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        points
+    }
+}
+
+/// What lies between two points, over the setting's logarithm; before the first and beyond the last, what these are.
+fn on_line(points: &[(f64, Estimate)], at: f64) -> Estimate {
+    let next = points.iter().position(|(own, _)| *own >= at).unwrap_or(points.len());
+    if next == 0 || next == points.len() {
+        return points[next.min(points.len() - 1)].1;
+    }
+    let ((from, a), (to, b)) = (points[next - 1], points[next]);
+    let share = (at / from).ln() / (to / from).ln();
+    let mixed = |a: f64, b: f64| a + share * (b - a);
+    let interval = a.interval.zip(b.interval).map(|(a, b)| (mixed(a.0, b.0), mixed(a.1, b.1)));
+    Estimate { median: mixed(a.median, b.median), interval, rounds: a.rounds.min(b.rounds) }
 }
 
 /// An input in seconds, bytes or plainly, as formulas take it. What a thread takes beyond a task has the interval that claims are judged by: it may reach
@@ -87,16 +144,23 @@ impl Calculator {
             || self.derived.iter().any(|derived| derived.name == name)
     }
 
-    /// What an input stands for in a case: what was asked for, or the first that the settings keep to.
+    /// What an input stands for in a case: what was asked for, or the first.
     pub fn chosen<'a>(&self, case: &Case, input: &'a Input) -> Result<&'a Choice> {
-        let is_kept = |option: &&Choice| option.up_to.iter().all(|(name, most)| case.values.get(name) <= Some(most));
         let Some(word) = case.asked.get(&input.name) else {
-            return input.options.iter().find(is_kept).with_context(|| format!("{} has no option here", input.name));
+            return input.options.first().with_context(|| format!("{} has no option", input.name));
         };
         input.options.iter().find(|option| option.name == *word).with_context(|| {
             let known: Vec<&str> = input.options.iter().map(|option| option.name.as_str()).collect();
             format!("{} cannot be {word:?}; there are: {}", input.name, known.join(", "))
         })
+    }
+
+    /// What an input stands on in a case: what was asked for, or the first, or every point along its setting.
+    pub fn options<'a>(&self, case: &Case, input: &'a Input) -> Result<Vec<&'a Choice>> {
+        if input.along.is_some() && !case.asked.contains_key(&input.name) {
+            return Ok(input.options.iter().collect());
+        }
+        Ok(vec![self.chosen(case, input)?])
     }
 
     /// A formula on an estimate of its input.

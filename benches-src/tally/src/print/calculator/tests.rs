@@ -39,7 +39,7 @@ const DATA: &str = r#"
     lever = "wait"
     kept = "{high} under way"
     broken = "{low} under way of {rate}, and {limit} would be fine"
-    undecided = "{low} to {high} under way"
+    between = "{low} to {high} under way"
     [[output]]
     name = "under_way"
     label = "under way"
@@ -49,7 +49,11 @@ const DATA: &str = r#"
     [sentences]
     yes = { say = "Yes: {parts}.", between = ", ", last = ", and " }
     no = { say = "No: {parts}.", between = "; ", last = "; " }
-    undecided = { say = "It depends: {parts}.", between = "; ", last = "; " }
+    probably = { say = "Probably: {parts}.", between = "; ", last = "; " }
+    hardly = { say = "Hardly: {parts}.", between = "; ", last = "; " }
+    senseless = { say = "Cannot be: {parts}.", between = "; ", last = "; " }
+    raise = { say = "Raise first: {parts}.", between = "; ", last = "; " }
+    beyond = { say = "Not measured: {parts}.", between = "; ", last = "; " }
     unknown = { say = "Cannot say: {parts}.", between = "; ", last = "; " }
     still = { say = "Still up to {parts}.", between = ", ", last = " or " }
     would = { say = "Up to {parts}.", between = ", ", last = " and " }
@@ -91,11 +95,14 @@ fn littles_law_and_the_interval_goes_through_the_formula() {
 fn the_end_of_an_interval_decides_and_where_both_are_needed_both_are_said() {
     let case = &data().cases[0];
     let of = |low, high| answer(case, Ok(estimate(low, low, high)));
+    let about = |median| answer(case, Ok(estimate(median, 30e-3, 50e-3)));
     // Ten may be under way, which 40 ms a hop add up to.
     let (state, text) = of(-1e-3, 5e-3);
     assert_eq!((state, text.as_str()), (State::Yes, "Yes: 3 under way. Still up to 90 ms of waiting."));
-    let (state, text) = of(30e-3, 50e-3);
-    assert_eq!((state, text.as_str()), (State::Undecided, "It depends: 8 to 12 under way."), "no wait makes up for it");
+    let (state, text) = about(39e-3);
+    assert_eq!((state, text.as_str()), (State::Probably, "Probably: 8 to 12 under way."), "no wait makes up for it");
+    let (state, text) = about(41e-3);
+    assert_eq!((state, text.as_str()), (State::Hardly, "Hardly: 8 to 12 under way."));
     let (state, text) = of(45e-3, 48e-3);
     assert_eq!(
         (state, text.as_str()),
@@ -115,33 +122,84 @@ fn what_is_missing_is_said_with_its_cure() {
     assert!(text.contains("one hop was measured in 3 rounds"), "{text}");
 }
 
-#[test]
-fn the_first_option_that_the_settings_keep_to_is_taken() {
-    let two = DATA.replace("name = \"only\"", "name = \"short\"\nup_to = { wait = 10 }");
-    let other =
-        "[[input.option]]\nname = \"long\"\nlabel = \"\"\nnote = \"\"\nexperiment = \"\"\nthread = \"\"\ntask = \"\"\n";
-    let data: Calculator = toml::from_str(&two.replace("[[bound]]", &format!("{other}[[bound]]"))).unwrap();
-    let chosen = |case: &Case| data.chosen(case, &data.inputs[0]).unwrap().name.clone();
-    let case = &data.cases[0];
-    assert_eq!((chosen(case), chosen(&case.with("wait", 10.0))), ("long".to_owned(), "short".to_owned()));
-    let asked = Case { asked: BTreeMap::from([("hop".to_owned(), "short".to_owned())]), ..case.clone() };
-    assert_eq!(chosen(&asked), "short");
+/// The data with an input that was measured along the waiting, at 1 ms and at 100.
+fn along() -> Calculator {
+    let first = DATA
+        .replace("label = \"one hop\"", "label = \"one hop\"\nalong = \"wait\"")
+        .replace("name = \"only\"", "name = \"short\"\nat = 1");
+    let other = "[[input.option]]\nname = \"long\"\nat = 100\nlabel = \"\"\nnote = \"\"\nexperiment = \"\"\nthread = \"\"\ntask = \"\"\n";
+    toml::from_str(&first.replace("[[bound]]", &format!("{other}[[bound]]"))).unwrap()
 }
 
 #[test]
-fn an_output_is_held_against_its_bound_only_beyond_the_settings_it_was_measured_with() {
-    let data: Calculator =
-        toml::from_str(&DATA.replace("bound = \"way\"", "bound = \"way\"\nbeyond = { rate = 100 }")).unwrap();
-    let hop = BTreeMap::from([(("hop", "only", Who::Thread), Ok(estimate(1.0, 1.0, 1.0)))]);
-    let numbers = Numbers::of(&data, hop);
-    let state = |rate| numbers.answer(&data.cases[0].with("rate", rate)).unwrap().state;
-    assert_eq!((state(100.0), state(101.0)), (State::Yes, State::No));
-    assert!(data.output_is_sound(&data.outputs[0]).is_ok());
-    for (was, is) in [("rate = 100 }", "late = 100 }"), ("bound = \"way\"\n", "\n")] {
-        let text = DATA.replace("bound = \"way\"", "bound = \"way\"\nbeyond = { rate = 100 }").replace(was, is);
+fn between_two_points_an_input_lies_on_their_line_and_beyond_them_it_is_the_nearest() {
+    let data = along();
+    let (case, input) = (&data.cases[0], &data.inputs[0]);
+    let taken = |values: &[(&'static str, Value)], wait: f64| {
+        let values = values.iter().map(|(name, value)| (("hop", *name, Who::Thread), value.clone()));
+        let numbers = Numbers::of(&data, values.collect());
+        numbers.taken(&case.with("wait", wait), input, Who::Thread).unwrap()
+    };
+    let missing: Value = Err(Missing::new("not measured", String::new()));
+    let both = [("short", Ok(estimate(2.0, 1.0, 4.0))), ("long", Ok(estimate(4.0, 3.0, 5.0)))];
+    let middle = taken(&both, 10.0).unwrap();
+    assert!((middle.median - 3.0).abs() < 1e-12);
+    assert_eq!((taken(&both, 0.1).unwrap().median, taken(&both, 1000.0).unwrap().median), (2.0, 4.0));
+    let one = [("short", missing.clone()), ("long", Ok(estimate(4.0, 3.0, 5.0)))];
+    assert_eq!(taken(&one, 1.0).unwrap().median, 4.0);
+    assert!(taken(&[("short", missing.clone()), ("long", missing)], 1.0).is_err());
+    assert!(data.input_is_sound(input).is_ok());
+    for (was, is) in
+        [("at = 1\n", ""), ("at = 1\n", "at = 0\n"), ("least = 0.1", "least = 0"), ("along = \"wait\"", "")]
+    {
+        let text = DATA.replace("label = \"one hop\"", "label = \"one hop\"\nalong = \"wait\"");
+        let text = text.replace("name = \"only\"", "name = \"short\"\nat = 1").replace(was, is);
         let data: Calculator = toml::from_str(&text).unwrap();
-        assert!(data.output_is_sound(&data.outputs[0]).is_err(), "{is}");
+        assert!(data.input_is_sound(&data.inputs[0]).is_err(), "{was} {is}");
     }
+}
+
+#[test]
+fn an_option_is_taken_by_its_name_and_beyond_what_was_measured_the_answer_says_so() {
+    let data = along();
+    let hop = |name| (("hop", name, Who::Thread), Ok(estimate(1e-3, 1e-3, 1e-3)));
+    let numbers = Numbers::of(&data, BTreeMap::from([hop("short"), hop("long")]));
+    let case = data.cases[0].with("wait", 100.0);
+    assert!(!numbers.answer(&case).unwrap().text.contains("Not measured"));
+    let data = Calculator {
+        settings: vec![Setting { most: 1e6, ..along().settings.remove(1) }, along().settings.remove(0)],
+        ..along()
+    };
+    let numbers = Numbers::of(&data, BTreeMap::from([hop("short"), hop("long")]));
+    let text = numbers.answer(&data.cases[0].with("wait", 101.0)).unwrap().text;
+    assert!(text.ends_with("Not measured: one hop with more than 100 ms of waiting."), "{text}");
+    let asked = Case { asked: BTreeMap::from([("hop".to_owned(), "long".to_owned())]), ..data.cases[0].clone() };
+    assert_eq!(data.chosen(&asked, &data.inputs[0]).unwrap().name, "long");
+    assert_eq!(data.chosen(&data.cases[0], &data.inputs[0]).unwrap().name, "short");
+}
+
+#[test]
+fn a_limit_that_can_be_raised_decides_nothing_and_a_case_that_cannot_be_has_no_answer() {
+    let answer = |kind: &str, hop: f64| {
+        let text = DATA.replace("name = \"way\"", &format!("name = \"way\"\nkind = \"{kind}\""));
+        let data: Calculator = toml::from_str(&text).unwrap();
+        let hop = BTreeMap::from([(("hop", "only", Who::Thread), Ok(estimate(hop, hop, hop)))]);
+        let answer = Numbers::of(&data, hop).answer(&data.cases[0]).unwrap();
+        (answer.state, answer.text)
+    };
+    let (state, text) = answer("raised", 1.0);
+    assert_eq!((state, text.as_str()), (State::Yes, "Yes: . Raise first: 200 under way of 100, and 10 would be fine."));
+    assert_eq!(answer("raised", 1e-3).1, "Yes: .");
+    let (state, text) = answer("sense", 1.0);
+    assert_eq!((state, text.as_str()), (State::Senseless, "Cannot be: 200 under way of 100, and 10 would be fine."));
+    assert_eq!(answer("sense", 1e-3).0, State::Yes);
+}
+
+#[test]
+fn a_bound_is_never_more_than_its_cap() {
+    let data: Calculator = toml::from_str(&DATA.replace("limits =", "cap = \"3\"\n    limits =")).unwrap();
+    let hop = BTreeMap::from([(("hop", "only", Who::Thread), Ok(estimate(5e-3, 5e-3, 6e-3)))]);
+    assert_eq!(Numbers::of(&data, hop).answer(&data.cases[0]).unwrap().state, State::Probably, "3 to 3.2 of 3");
 }
 
 #[test]

@@ -10,14 +10,22 @@ use crate::print::format;
 #[serde(deny_unknown_fields)]
 pub struct Sentences {
     pub yes: Sentence,
+    /// An interval reaches over a bound, and its median keeps to it,
+    pub probably: Sentence,
+    /// or does not.
+    pub hardly: Sentence,
     pub no: Sentence,
-    /// An interval reaches over a bound.
-    pub undecided: Sentence,
     pub unknown: Sentence,
+    /// The case cannot be.
+    pub senseless: Sentence,
     /// Up to what they would still do.
     pub still: Sentence,
     /// Up to what they would do.
     pub would: Sentence,
+    /// What has to be raised first.
+    pub raise: Sentence,
+    /// What was not measured so far.
+    pub beyond: Sentence,
 }
 
 /// A sentence with a place for a list.
@@ -61,6 +69,11 @@ pub fn rounded(value: f64, toward: Toward) -> f64 {
     };
     // Nothing has no sign.
     0.0 + shifted(whole, -place)
+}
+
+/// With three digits.
+pub fn significant(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
 }
 
 /// With the point moved by so many places. Powers of ten are exact only above 1.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Calculator, Case, Formula, Output, Who};
+use super::{Calculator, Case, Choice, Formula, Input, Output, Who};
 use crate::print::view::View;
 
 impl Calculator {
@@ -13,6 +13,10 @@ impl Calculator {
             let error = option.asked(&view.plans, Who::Extra).err()?;
             Some(format!("input {}, option {}: {error:#}", input.name, option.name))
         });
+        let inputs = self.inputs.iter().filter_map(|input| {
+            let error = self.input_is_sound(input).err()?;
+            Some(format!("input {}: {error:#}", input.name))
+        });
         let outputs = self.outputs.iter().filter_map(|output| {
             let error = self.output_is_sound(output).err()?;
             Some(format!("output {}: {error:#}", output.name))
@@ -22,7 +26,7 @@ impl Calculator {
             Some(format!("case {:?}: {error:#}", case.name))
         });
         let none = self.cases.is_empty().then(|| "it has no case".to_owned());
-        options.chain(outputs).chain(cases).chain(none).collect()
+        options.chain(inputs).chain(outputs).chain(cases).chain(none).collect()
     }
 
     /// Whether what is derived stands on settings, and so never on itself.
@@ -38,19 +42,41 @@ impl Calculator {
         }
     }
 
+    /// Whether it has points exactly where it is measured along a setting that has a logarithm.
+    pub(super) fn input_is_sound(&self, input: &Input) -> Result<()> {
+        let Some(along) = &input.along else {
+            let is_plain = input.options.iter().all(|option| option.at.is_none());
+            ensure!(is_plain, "an option is `at` a number, and nothing says along which setting");
+            return Ok(());
+        };
+        ensure!(self.setting(along)?.least > 0.0, "{along} can be 0, and has no logarithm there");
+        let is_point = |option: &Choice| option.at.is_some_and(|at| at > 0.0);
+        ensure!(input.options.iter().all(is_point), "along {along} each option is `at` a number above 0");
+        Ok(())
+    }
+
     pub(super) fn output_is_sound(&self, output: &Output) -> Result<()> {
         let input = self.input_of(output)?;
         // Else the ends of an interval would change places on their way through it.
-        for case in &self.cases {
+        let base = self.cases.iter().filter_map(|case| self.with_all_used(case).ok());
+        for case in &base.collect::<Vec<_>>() {
             let at = |value| self.number(case, &output.formula.expression, Some((&input.name, value)));
             ensure!(at(1.0)? < at(2.0)?, "{:?} does not grow with {}", output.formula.text, input.name);
         }
-        let Some(bound) = self.bound_of(output)? else {
-            ensure!(output.beyond.is_empty(), "`beyond` says when it is held against a bound, and it has none");
-            return Ok(());
-        };
-        output.beyond.keys().chain([&bound.lever]).try_for_each(|name| self.setting(name).map(drop))?;
-        bound.limits.iter().try_for_each(|limit| self.is_of_settings(limit))
+        let Some(bound) = self.bound_of(output)? else { return Ok(()) };
+        self.setting(&bound.lever)?;
+        bound.limits.iter().chain(&bound.cap).try_for_each(|limit| self.is_of_settings(limit))
+    }
+
+    /// A case in which no setting is 0, which would hide an input.
+    fn with_all_used(&self, case: &Case) -> Result<Case> {
+        let mut all = case.clone();
+        for setting in &self.settings {
+            if case.number_of(&setting.name)? == 0.0 {
+                all = all.with(&setting.name, 1.0);
+            }
+        }
+        Ok(all)
     }
 
     pub(super) fn case_is_sound(&self, case: &Case) -> Result<()> {
@@ -67,6 +93,7 @@ impl Calculator {
             let (name, least, most) = (&setting.name, setting.least, setting.most);
             let value = case.number_of(name)?;
             ensure!((least..=most).contains(&value), "{name} must be from {least} to {most}, and is {value}");
+            ensure!(!setting.whole || value.fract() == 0.0, "{name} must be a whole number, and is {value}");
         }
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! What must be so for a sentence to be said.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::book::expression::Expression;
 use crate::compute::quantity::Missing;
 use crate::print::across;
+use crate::print::calculator::answers::State;
+use crate::print::calculator::numbers::Numbers;
 use crate::print::view::View;
 use crate::project::Machine;
 
@@ -15,8 +17,15 @@ pub enum Truth {
     Not,
 }
 
-/// Two expressions that are compared.
-pub struct Condition {
+/// What must be so.
+pub enum Condition {
+    /// Two expressions that are compared.
+    Compared(Comparison),
+    /// The calculator answers a worked case in one of these ways.
+    Answered { case: String, states: Vec<State> },
+}
+
+pub struct Comparison {
     pub left: String,
     sign: char,
     pub right: String,
@@ -41,24 +50,64 @@ impl Condition {
         for sign in ['>', '<', '~'] {
             if let Some((left, right)) = text.split_once(&format!(" {sign} ")) {
                 let (left, right) = (left.trim().to_owned(), right.trim().to_owned());
-                return Ok(Self { left, sign, right });
+                return Ok(Self::Compared(Comparison { left, sign, right }));
             }
         }
-        bail!("{text:?} is no condition; it has >, < or ~ between two quantities")
+        if let Some((case, words)) = text.split_once(" is ") {
+            let state = |word: &str| State::ALL.into_iter().find(|state| state.word() == word);
+            let states: Option<Vec<State>> = words.split(" or ").map(state).collect();
+            let known = State::ALL.map(State::word).join(", ");
+            let states =
+                states.with_context(|| format!("{words:?} is no answer of the calculator; there are: {known}"))?;
+            return Ok(Self::Answered { case: case.to_owned(), states });
+        }
+        bail!(
+            "{text:?} is no condition; it has >, < or ~ between two quantities, or says how the calculator answers a case"
+        )
     }
 
     /// Whether it is so over the whole intervals, on a machine.
     pub fn holds(&self, view: &View, machine: &Machine) -> Result<Result<Truth, Missing>> {
+        let is_so = match self {
+            Self::Compared(own) => match own.is_so(view, machine)? {
+                Ok(is_so) => is_so,
+                Err(missing) => return Ok(Err(missing)),
+            },
+            Self::Answered { case, states } => match answered(view, machine, case)? {
+                Some(state) => states.contains(&state),
+                None => {
+                    let reason = format!("the calculator has no answer for {case:?} here");
+                    return Ok(Err(Missing::new("not measured", reason)));
+                }
+            },
+        };
+        Ok(Ok(if is_so { Truth::Certain } else { Truth::Not }))
+    }
+}
+
+/// How the calculator answers a worked case with a machine's numbers, if these reach so far. Another machine than the one that is shown is asked only for
+/// what it measured, and not for what lies between.
+pub fn answered(view: &View, machine: &Machine, case: &str) -> Result<Option<State>> {
+    let data = view.calculator()?;
+    let numbers = Numbers::read(&data, view, machine)?;
+    let case = numbers.worked(data.case(case)?)?;
+    if !numbers.has_measured(&case, *machine == view.machine)? {
+        return Ok(None);
+    }
+    Ok(Some(numbers.answer(&case)?.state).filter(|state| state.is_known()))
+}
+
+impl Comparison {
+    fn is_so(&self, view: &View, machine: &Machine) -> Result<Result<bool, Missing>> {
         let (left, right) = match (side(view, machine, &self.left)?, side(view, machine, &self.right)?) {
             (Ok(left), Ok(right)) => (left, right),
             (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
         };
-        let is_so = match self.sign {
+        Ok(Ok(match self.sign {
             '>' => left.low > right.high,
             '<' => left.high < right.low,
             _ => left.high < right.low * ALIKE && right.high < left.low * ALIKE,
-        };
-        Ok(Ok(if is_so { Truth::Certain } else { Truth::Not }))
+        }))
     }
 }
 

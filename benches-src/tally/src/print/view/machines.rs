@@ -1,0 +1,60 @@
+//! Which machines stand beside the one that is shown.
+
+use anyhow::Result;
+
+use super::View;
+use crate::project::Machine;
+
+impl View {
+    /// Who has measured what is at home on a page, if the machine that is shown has measured none of it. The whole page is then the other's, and its
+    /// first line says so. On a reader's own machine that is so where no build would measure any of it unasked.
+    pub fn stand_in(&self, page: &str) -> Result<Option<Machine>> {
+        let own = self.at_home(page);
+        let has = |machine: &Machine| {
+            let store = self.store(machine);
+            own.iter().any(|(plan, experiment)| store.has(&plan.chapter, &experiment.name))
+        };
+        let is_to_be_measured = self.machine == Machine::Local && own.iter().any(|(_, own)| own.is_measured_unasked());
+        if own.is_empty() || is_to_be_measured || has(&self.machine) {
+            return Ok(None);
+        }
+        Ok(self.beside().into_iter().chain(self.others()?).find(has))
+    }
+
+    /// The machine that stands beside local numbers: the reference machine, unless it is the one that is shown.
+    pub fn beside(&self) -> Option<Machine> {
+        self.project.reference().filter(|reference| *reference != self.machine)
+    }
+
+    /// Every machine with records, each once: the one that is shown, and then those that came with the checkout. If the one that is shown is among those
+    /// by its description, it is counted as itself.
+    pub fn machines(&self) -> Result<Vec<Machine>> {
+        let twins = self.twins()?;
+        let others = self.others()?.into_iter().filter(|own| !twins.contains(own));
+        Ok([self.machine.clone()].into_iter().chain(others).collect())
+    }
+
+    /// The machines that came with the checkout and have the description of the reader's own, if that is shown.
+    pub fn twins(&self) -> Result<Vec<Machine>> {
+        if self.machine != Machine::Local {
+            return Ok(Vec::new());
+        }
+        if let Some(known) = self.read.twins.get() {
+            return Ok(known.clone());
+        }
+        let mut twins = Vec::new();
+        if let Some(here) = self.facts(&self.machine)? {
+            for other in self.others()? {
+                let is_twin = self.facts(&other)?.is_some_and(|there| there.differences(&here).is_empty());
+                twins.extend(is_twin.then_some(other));
+            }
+        }
+        Ok(self.read.twins.get_or_init(|| twins).clone())
+    }
+
+    /// The machines that came with the checkout, but for the one that is shown.
+    pub fn others(&self) -> Result<Vec<Machine>> {
+        let exported = self.project.machines()?.into_iter().map(Machine::Exported);
+        Ok(exported.filter(|machine| self.project.data(machine) != self.project.data(&self.machine)).collect())
+    }
+}
