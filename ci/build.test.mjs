@@ -139,7 +139,7 @@ test('text in a picture can become neither markup nor a directive', () => {
 test('everything for download is what its link says', () => {
   const { site } = build(checkout, { effort: 'never', show: 'reference' });
   const folder = join(site, 'generated');
-  const machineOf = (name) => page(site, name.slice(0, -5)).match(/The numbers on this page are from ([\w-]+)/)?.[1];
+  const machineOf = (name) => page(site, name.slice(0, -5)).match(/<p class="shown" data-machine="([\w-]+)"/)?.[1];
   const machines = new Set(pages(site).map(machineOf).filter(Boolean));
   const wanted = [...machines, 'places.js', 'vega'].sort();
   assert.deepEqual(readdirSync(folder).sort(), wanted, 'Vega, whose numbers stand on pages, and where things stand: what was shown before is not published');

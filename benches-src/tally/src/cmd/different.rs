@@ -185,7 +185,7 @@ impl<'a> Number<'a> {
 fn page(view: &View, there: &[Machine], numbers: &[Number]) -> Result<String> {
     let (sure, rest): (Vec<&Number>, Vec<&Number>) = numbers.iter().partition(|number| number.is_sure());
     let there = match there {
-        [there] => format!("those of {}{}", there.name(), view.reference_mark(there)),
+        [there] => format!("those of {}", view.phrase(there)),
         _ => "another machine's".to_owned(),
     };
     let finding = match sure.first() {

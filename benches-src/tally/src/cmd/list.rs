@@ -208,15 +208,17 @@ fn shown(view: &View, form: Form) -> Result<String> {
     let line = match newest(&headers) {
         Some((_, _, header)) => format!(
             "The numbers on this page are from {}: {}; {}.",
-            view.machine.name(),
+            view.phrase(&view.machine),
             header.machine.summary(),
             when(&headers)
         ),
-        None => format!("There are no numbers from {} yet.", view.machine.name()),
+        None => format!("There are no numbers from {} yet.", view.phrase(&view.machine)),
     };
     let line = match view.stands_in_for() {
         Some(Machine::Local) => format!("Your machine has not measured what stands on this page. {line}"),
-        Some(shown) => format!("{} has not measured what stands on this page. {line}", shown.name()),
+        Some(shown) => {
+            format!("What stands on this page was not measured on {}. {line}", view.phrase(&shown))
+        }
         None => line,
     };
     Ok(match form {
@@ -226,7 +228,11 @@ fn shown(view: &View, form: Form) -> Result<String> {
                 Some(Machine::Local) => measured_by(view),
                 _ => full_only(view)?,
             };
-            format!("<p class=\"shown\">{} <a href=\"{machines}\">More about it</a>{more}</p>\n", html(&line))
+            format!(
+                "<p class=\"shown\" data-machine=\"{}\">{} <a href=\"{machines}\">More about it</a>{more}</p>\n",
+                html(view.machine.slug()),
+                html(&line)
+            )
         }
         Form::Text => line + "\n",
         Form::Json => serde_json::json!({ "machine": view.machine.slug(), "summary": line }).to_string() + "\n",

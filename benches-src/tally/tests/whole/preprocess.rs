@@ -187,7 +187,7 @@ fn a_page_of_which_the_shown_machine_has_nothing_is_wholly_anothers_and_says_so(
     let raw = |machine: &str| fake.path(&format!("book/src/generated/{machine}/chapter/pair.csv")).exists();
     let said = build("shown");
     assert!(
-        said.contains("shown has not measured what stands on this page. The numbers on this page are from has-it: ")
+        said.contains("What stands on this page was not measured on shown. The numbers on this page are from has-it: ")
     );
     assert!(said.contains(">2.00 µs<") && said.contains("<table>") && !said.contains("no record"), "{said}");
     assert!(raw("has-it"), "what it stands on can be downloaded");

@@ -57,4 +57,13 @@ impl View {
         let exported = self.project.machines()?.into_iter().map(Machine::Exported);
         Ok(exported.filter(|machine| self.project.data(machine) != self.project.data(&self.machine)).collect())
     }
+
+    /// What a sentence calls a machine: by what it is for the reader, if it is anything, else by its name.
+    pub fn phrase(&self, machine: &Machine) -> String {
+        if self.project.reference().as_ref() == Some(machine) {
+            "the reference machine".to_owned()
+        } else {
+            machine.name().to_owned()
+        }
+    }
 }
