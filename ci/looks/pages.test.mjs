@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { barriers, eachPage, opener, wider } from '../browser.mjs';
@@ -149,6 +149,14 @@ test('what the picture and the table say is what the record says', async () => {
 
 test('every link leads somewhere, and no page has an id twice', () => {
   assert.deepEqual(deadLinks(site), []);
+});
+
+test('a number in a sentence leads to its row', () => {
+  const text = (name) => readFileSync(join(site, name), 'utf8');
+  const rowsOf = new Map(pages(site).map((name) => [name, new Set([...text(name).matchAll(/<tr [^<>]*id="([^"]+)"/g)].map(([, id]) => id))]));
+  const links = pages(site).flatMap((name) => [...text(name).matchAll(/<a class="value" href="([^"]+)"/g)].map(([, link]) => [name, ...link.split('#')]));
+  const others = links.filter(([name, path, row]) => !rowsOf.get(path ? normalize(join(dirname(name), path)) : name)?.has(row));
+  assert.ok(links.length > 2000 && others.length <= 0.02 * links.length, `${others.length} of ${links.length} lead elsewhere: ${others.slice(0, 9).join('; ')}`);
 });
 
 test('colours of figures stand out from the page in every theme', async () => {

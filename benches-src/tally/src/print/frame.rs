@@ -195,14 +195,15 @@ impl Frame<'_> {
     }
 
     /// Head and body of a table about one cell: a row per measure, of which there are too many for columns.
-    pub fn one_cell(&self, cell: &Cell, heads: [&str; 2], rows: &[(String, String)]) -> String {
+    pub fn one_cell(&self, cell: &Cell, heads: [&str; 2], rows: &[(&str, String, String)]) -> String {
         let [what, value] = heads;
         let anchor = render::row_anchor(self.experiment, cell);
         let mut out =
             format!("<thead>\n<tr><th scope=\"col\">{what}</th><th scope=\"col\">{value}</th></tr>\n</thead>\n");
         out += &format!("<tbody id=\"{anchor}\">\n");
-        for (head, number) in rows {
-            out += &format!("<tr><th scope=\"row\">{head}</th>{number}</tr>\n");
+        for (measure, head, number) in rows {
+            let anchor = render::measure_anchor(&anchor, measure);
+            out += &format!("<tr id=\"{anchor}\"><th scope=\"row\">{head}</th>{number}</tr>\n");
         }
         out + "</tbody>\n"
     }

@@ -36,6 +36,11 @@ pub struct Measures {
 const COLUMNS_AT_MOST: usize = 6;
 
 /// A measure with the head of its column.
+/// Whether so many measures stand below each other, if they are of one cell.
+pub fn has_a_row_each<T>(measures: &[T]) -> bool {
+    measures.len() > COLUMNS_AT_MOST
+}
+
 struct Column {
     name: String,
     head: String,
@@ -139,7 +144,7 @@ impl Measures {
         // A row without its first value says why itself.
         let missing = render::reasons(rows.iter().filter(|row| row.main().is_ok()).flat_map(|row| &row.values));
         let tables = match &rows[..] {
-            [one] if self.columns.len() > COLUMNS_AT_MOST && one.main().is_ok() => vec![self.of_one(one, frame)],
+            [one] if has_a_row_each(&self.columns) && one.main().is_ok() => vec![self.of_one(one, frame)],
             rows => {
                 let heads: Vec<String> = self.columns.iter().map(|column| html(&column.head)).collect();
                 let numbers: Vec<_> = rows.iter().map(|row| (&row.cell, self.numbers(row))).collect();
@@ -164,14 +169,14 @@ impl Measures {
 
     /// A row per measure, each on a scale of its own.
     fn of_one(&self, row: &Row, frame: Frame) -> String {
-        let measure = |(column, measured): (&Column, &Measured)| {
+        let mut rows = Vec::new();
+        for (column, measured) in self.columns.iter().zip(&row.values) {
             let number = match measured {
                 Err(missing) => render::boxed_word(missing),
                 Ok(quantity) => render::in_table(&format::in_session(quantity)),
             };
-            (html(&column.head), format!("<td>{number}</td>"))
-        };
-        let rows: Vec<_> = self.columns.iter().zip(&row.values).map(measure).collect();
+            rows.push((column.name.as_str(), html(&column.head), format!("<td>{number}</td>")));
+        }
         frame.one_cell(&row.cell, [&html(&frame.experiment.per), "value"], &rows)
     }
 

@@ -39,6 +39,11 @@ pub fn row_anchor(experiment: &Experiment, cell: &crate::book::cell::Cell) -> St
     format!("{}-{}", experiment.name, identifier(&cell.to_string()))
 }
 
+/// The place of one measure of a cell whose measures stand below each other.
+pub fn measure_anchor(row: &str, measure: &str) -> String {
+    format!("{row}-{}", identifier(measure))
+}
+
 /// A quantity or its box inside a sentence, leading to its experiment's table, where the number can be looked into.
 pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;

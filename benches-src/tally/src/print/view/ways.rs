@@ -4,11 +4,11 @@ use anyhow::Result;
 
 use super::View;
 use crate::book::experiment::{Experiment, select};
-use crate::book::expression::Expression;
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
 use crate::print::frame::planned_cells;
-use crate::print::render::row_anchor;
+use crate::print::measures::has_a_row_each;
+use crate::print::render::{measure_anchor, row_anchor};
 
 impl View {
     /// Whether the page that is printed is a chapter's own, or lies below it.
@@ -34,13 +34,19 @@ impl View {
         self.link(&plan.chapter, &experiment.name)
     }
 
-    /// A link to a number: the row of its cell, or the table of what is computed from several.
+    /// A link to a number: the row of its cell, or of the first of several that it is computed from.
     pub fn link_to_number(&self, asked: &Asked) -> Result<String> {
         let Asked { plan, experiment, expression } = asked;
         let page = self.link_to(plan, experiment);
-        let Expression::Leaf(selector) = expression else { return Ok(page) };
+        let Some(selector) = expression.leaves().into_iter().next() else { return Ok(page) };
         let has_table = self.places.has_table(&experiment.name);
-        let row = select(&planned_cells(experiment)?, selector).map(|cell| row_anchor(experiment, cell));
+        let cells = planned_cells(experiment)?;
+        let measures = &experiment.measures;
+        let stands_below = cells.len() == 1 && has_a_row_each(measures) && measures.contains(&selector.measure);
+        let row = select(&cells, selector).map(|cell| match row_anchor(experiment, cell) {
+            row if stands_below => measure_anchor(&row, &selector.measure),
+            row => row,
+        });
         let of_row = |row| page.replacen(&format!("#{}", experiment.name), &format!("#{row}"), 1);
         Ok(row.ok().filter(|_| has_table).map_or(page.clone(), of_row))
     }
