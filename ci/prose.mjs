@@ -1,23 +1,36 @@
 // Counts, page by page, what makes prose hard to read: words that point back, conditions, negations, sentences that begin with a subordinate
-// word. It warns and does not fail: a person decides. With --strict it fails where a page is above a ceiling.
+// word. Then the same of the findings, the claims and the captions that tally fills in, and the phrases that none of them may have. It warns and
+// does not fail: a person decides. With --strict it fails where anything is above a ceiling. `ci/prose.test.mjs` is strict with the findings.
 //   node ci/prose.mjs [--strict] [PAGE.md …]
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findings, PHRASES, phrases, proseOf } from './findings.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'book/src');
 
-/** What is counted, per 1,000 words or in a hundred sentences, and the most that a page may have of it; or the least. */
+/**
+ * What is counted, per 1,000 words or in a hundred sentences, and the most that a page may have of it; or the least. Findings, claims and captions
+ * name two sides and a condition in each sentence. Where they are above the ceiling of pages they have one of their own: what they had when it
+ * was set, so that they cannot grow.
+ */
 const COUNTS = [
-  { name: 'what, whatever', words: ['what', 'whatever'], most: 4 },
+  { name: 'what, whatever', words: ['what', 'whatever'], most: 4, claims: 11 },
   { name: 'who, whose, somebody, nobody', words: ['who', 'whoever', 'whose', 'whom', 'somebody', 'nobody', 'anybody', 'everybody'], most: 1.5 },
   { name: 'clauses with a conditional "where"', pattern: /(?:^|[.,;:(]\s+)where\b/gi, most: 1 },
-  { name: 'it, its, they, them, their', words: ['it', 'its', 'they', 'them', 'their', 'itself', 'themselves'], most: 28 },
-  { name: 'one, other, another, either, neither, both', words: ['one', 'ones', 'other', 'others', 'another', 'either', 'neither', 'both'], most: 14 },
-  { name: 'not, no, nor, never, without, hardly', words: ['not', 'no', 'nor', 'never', 'without', 'hardly', 'cannot', "n't"], most: 12 },
-  { name: 'sentences begun with a preposition', opening: true, most: 15 },
+  { name: 'it, its, they, them, their', words: ['it', 'its', 'they', 'them', 'their', 'itself', 'themselves'], most: 28, claims: 32 },
+  {
+    name: 'one, other, another, either, neither, both',
+    words: ['one', 'ones', 'other', 'others', 'another', 'either', 'neither', 'both'],
+    most: 14,
+    findings: 25,
+    claims: 44,
+    captions: 35,
+  },
+  { name: 'not, no, nor, never, without, hardly', words: ['not', 'no', 'nor', 'never', 'without', 'hardly', 'cannot', "n't"], most: 12, findings: 20, claims: 27 },
+  { name: 'sentences begun with a preposition', opening: true, most: 15, findings: 43, claims: 33, captions: 31 },
   { name: 'I, we, you', words: ['i', 'we', 'you', 'your', 'our', 'us', 'me', 'my'], least: 6 },
 ];
 
@@ -66,14 +79,16 @@ export function counted(sentences) {
   return { words: words.length, figures };
 }
 
-/** What a page has too much or too little of. So few words that a single one decides are left alone. */
-export function aboveCeilings({ words, figures }) {
-  return COUNTS.flatMap(({ name, most, least }, index) => {
+/** What a page has too much or too little of, or what findings, claims or captions have. So few words that a single one decides are left alone. */
+export function aboveCeilings({ words, figures }, kind = 'page') {
+  return COUNTS.flatMap((count, index) => {
+    const { name, least } = count;
+    const most = count[kind] ?? count.most;
     const figure = figures[index];
     // One word more than the ceiling allows is chance, not style.
     const slack = 1000 / Math.max(words, 1);
     if (most !== undefined && figure > most + (name.startsWith('sentences') ? 0 : slack)) return [`${name}: ${figure.toFixed(1)}, to be at most ${most}`];
-    if (least !== undefined && figure < least && words >= 300) return [`${name}: ${figure.toFixed(1)}, to be at least ${least}`];
+    if (kind === 'page' && least !== undefined && figure < least && words >= 300) return [`${name}: ${figure.toFixed(1)}, to be at least ${least}`];
     return [];
   });
 }
@@ -82,6 +97,18 @@ export function aboveCeilings({ words, figures }) {
 export function pages() {
   const files = readdirSync(source, { recursive: true }).filter((file) => file.endsWith('.md') && file !== 'SUMMARY.md' && !file.startsWith('generated'));
   return files.sort().map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }));
+}
+
+/** What is above a ceiling in findings, claims and captions together, each line with its place. */
+export function wrongInFindings(groups = findings()) {
+  const own = groups.flatMap(({ file, kind, texts }) => aboveCeilings(counted(proseOf(texts)), kind).map((line) => `${file}: ${line}`));
+  const numbers = phrases(groups.flatMap(({ texts }) => texts));
+  const found = PHRASES.flatMap(({ name, most }, index) => {
+    if (numbers[index] <= most) return [];
+    const places = groups.flatMap(({ file, texts }) => texts.filter((text) => phrases([text])[index]).map((text) => `\n    ${file}: ${text}`));
+    return [`${name}: ${numbers[index]} times, to be at most ${most}${places.join('')}`];
+  });
+  return [...own, ...found];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -93,6 +120,13 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const wrong = aboveCeilings(result);
     above += wrong.length;
     console.log(`${file}: ${result.words} words${wrong.length ? '' : ', under every ceiling'}`);
+    for (const line of wrong) console.log(`  ${line}`);
+  }
+  if (!asked.length) {
+    const groups = findings();
+    const wrong = wrongInFindings(groups);
+    above += wrong.length;
+    console.log(`findings, claims and captions: ${groups.flatMap(({ texts }) => texts).length} texts${wrong.length ? '' : ', under every ceiling'}`);
     for (const line of wrong) console.log(`  ${line}`);
   }
   console.log(`${above} counts above a ceiling`);

@@ -143,7 +143,7 @@ test('what the picture and the table say is what the record says', async () => {
   isMedian(rows.find(({ label, who }) => label === 'threads over a socket, on one CPU' && who === 'here').median * 1000, 'the chart, in µs');
   const dots = rows.filter(({ who }) => who === 'here');
   assert.equal(await figure.locator('.wide-only .mark-symbol path[fill^="var(--c-"]').count(), dots.length);
-  assert.match(await figure.locator('.wide-only svg').textContent(), /µs per hop/);
+  assert.match(await figure.locator('.wide-only svg').textContent(), /µs per hand-over/);
   await close();
 });
 

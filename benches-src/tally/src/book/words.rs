@@ -14,6 +14,11 @@ impl Programs {
         [self.label(&cell.program).to_owned()].into_iter().chain(own).chain(condition).collect::<Vec<_>>().join(", ")
     }
 
+    /// What the axis over a parameter is called.
+    pub fn axis(&self, parameter: &str) -> String {
+        self.axes.get(parameter).cloned().unwrap_or_else(|| parameter.replace('_', " "))
+    }
+
     /// A parameter's value in words.
     pub fn value(&self, name: &str, value: &Value) -> String {
         let bytes = value.as_u64().filter(|_| name.ends_with("_bytes")).map(size);
@@ -37,16 +42,16 @@ fn size(bytes: u64) -> String {
 pub fn placement(name: &str) -> &str {
     match name {
         "one-cpu" => "on one CPU",
-        "two-cpus" => "neighbours on different CPUs",
-        "free" => "free to move",
+        "two-cpus" => "pinned to two CPUs",
+        "free" => "unpinned",
         unknown => unknown,
     }
 }
 
 fn condition(name: &str) -> &str {
     match name {
-        cell::SPINNERS => "beside spinners",
-        cell::STREAMER => "beside a streamer",
+        cell::SPINNERS => "with spinners",
+        cell::STREAMER => "with a noisy neighbour",
         cell::NO_STACK_CACHE => "no stack kept",
         cell::LARGE_STACK_CACHE => "every stack kept",
         cell::LARGE_TCACHE => "200 blocks at hand",
@@ -81,5 +86,12 @@ mod tests {
         assert_eq!(words.cell(&own, &["chains".to_owned()]), "threads, 500 members, one worker, stack 64 KiB");
         assert_eq!(Programs::default().cell(&cell(json!({ "hops": 2 })), &[]), "thread-socket, hops 2");
         assert_eq!(size(1000), "1000 B");
+    }
+
+    #[test]
+    fn an_axis_is_called_by_words_where_the_plan_has_some() {
+        let words: Programs = toml::from_str("[axis]\ntouch_bytes = \"bytes of data in each\"\n").unwrap();
+        assert_eq!(words.axis("touch_bytes"), "bytes of data in each");
+        assert_eq!(words.axis("read_bytes"), "read bytes");
     }
 }

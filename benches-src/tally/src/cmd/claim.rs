@@ -182,7 +182,7 @@ impl<'a> Judged<'a> {
         out += &format!(
             "{wide}<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
              <th scope=\"col\">agrees</th><th scope=\"col\">here</th>\
-             <th scope=\"col\">could tell</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
+             <th scope=\"col\">smallest gap we could see</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
             publication.word()
         );
         for part in &self.parts {

@@ -212,7 +212,7 @@ impl Record {
                     if *operator == Operator::Over && may_be_either_side_of_0(&b) {
                         return Ok(Err(Missing::new(
                             "no ratio",
-                            format!("{expression} divides by what cannot be told from nothing"),
+                            format!("{expression} divides by what we cannot tell from nothing"),
                         )));
                     }
                     let values = combine(&a.values, &b.values, |a, b| operator.apply(a, b));

@@ -222,7 +222,11 @@ impl Source<'_> {
             points.extend(caches);
         }
         let has_0 = points.iter().any(|point| point["x"] == 0.0);
-        let x = format!("{swept} ({})", if has_0 { "logarithmic beyond 1" } else { "logarithmic" });
+        let x = format!(
+            "{} ({})",
+            self.plan.programs.axis(&swept),
+            if has_0 { "logarithmic beyond 1" } else { "logarithmic" }
+        );
         Ok(Points { rows: points, axis: self.axis(scale), x, legend: legend(&parts) })
     }
 
@@ -250,7 +254,7 @@ impl Source<'_> {
         turn_names_inwards(&mut points);
         let parts = [
             "Each point is a quantile of single laps, taken within each process; the band is its 95 % interval over rounds.",
-            "Solid: one CPU. Dashed: free.",
+            "Solid: one CPU. Dashed: unpinned.",
         ];
         let axis = format!("{} per lap (logarithmic)", scale.name);
         Ok(Points { rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })

@@ -28,4 +28,5 @@ mod quantities;
 mod sessions;
 #[path = "../support/mod.rs"]
 mod support;
+mod sweeps;
 mod takeaways;

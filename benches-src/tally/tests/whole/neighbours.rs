@@ -71,14 +71,14 @@ fn tables_name_the_condition_and_fall_back_to_the_plain_baseline() {
     let table = fake.print(&["table", "pair"]);
     assert!(table.contains("slow[size=3, free, spinners]     1.50 µs [1.50–1.50], beyond I/O 500 ns"), "{table}");
     let page = fake.print(&["table", "pair", "--form", "page"]);
-    assert!(page.contains(">slow, beside spinners</a>"), "{page}");
+    assert!(page.contains(">slow, with spinners</a>"), "{page}");
     assert_eq!(
         page.matches("1900").count() + page.matches("1.90").count(),
         1,
         "published beside the plain cell: {page}"
     );
     let points = fake.print(&["chart", "pair", "dots"]);
-    assert!(points.contains("\"label\":\"slow, beside spinners\""), "{points}");
+    assert!(points.contains("\"label\":\"slow, with spinners\""), "{points}");
 }
 
 #[test]

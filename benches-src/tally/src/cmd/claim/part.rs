@@ -119,7 +119,7 @@ impl<'a> JudgedPart<'a> {
             (judging::resolution(self.known()?, &self.expected)?, judging::claimed_effect(&self.expected)?);
         (self.judgement.verdict == Verdict::Undecided && claimed < resolution).then(|| {
             format!(
-                " Of “{}” a difference of {} is claimed, and the smallest that could be told here is {}.",
+                " Of “{}” a difference of {} is claimed, and the smallest that we could see here is {}.",
                 self.part.name,
                 format::percent(claimed),
                 format::percent(resolution)
@@ -176,7 +176,7 @@ impl<'a> JudgedPart<'a> {
             }
         };
         Ok(format!(
-            "    {}: {}{beside} ({figure} {}, agrees: {}; could tell {}): {}\n",
+            "    {}: {}{beside} ({figure} {}, agrees: {}; smallest gap we could see: {}): {}\n",
             self.part.name,
             render::in_words(view, &self.asked, &self.measured)?,
             self.published(),

@@ -99,8 +99,8 @@ mod tests {
     fn a_long_name_has_lines() {
         assert_eq!(in_lines("threads, on one CPU", BESIDE), "threads, on one CPU");
         assert_eq!(
-            in_lines("threads over a socket, beside spinners, neighbours on different CPUs", BESIDE),
-            "threads over a socket,\nbeside spinners,\nneighbours on different CPUs"
+            in_lines("threads over a socket, with spinners, pinned to two CPUs", BESIDE),
+            "threads over a socket, with spinners,\npinned to two CPUs"
         );
     }
 }
