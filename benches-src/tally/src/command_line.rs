@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, compare_builds, confirm, convert, dearer, different,
+    become_bound, between, calculator, chart, check, chips, claim, compare_builds, confirm, convert, different,
     dumbbell, export, identify, import, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream,
     table, takeaway, unpack, value, which,
 };
@@ -55,7 +55,6 @@ pub enum Verb {
     Ladder(ladder::Ladder),
     Dumbbell(dumbbell::Dumbbell),
     Scatter(scatter::Scatter),
-    Dearer(dearer::Dearer),
     Which(which::Which),
     Calculator(calculator::Calculator),
     Confirm(confirm::Confirm),
@@ -98,7 +97,6 @@ impl Verb {
             Verb::Ladder(verb) => verb.print(view, form),
             Verb::Dumbbell(verb) => verb.print(view, form),
             Verb::Scatter(verb) => verb.print(view, form),
-            Verb::Dearer(verb) => verb.print(view, form),
             Verb::Which(verb) => verb.print(view, form),
             Verb::Calculator(verb) => verb.print(view, form),
             Verb::Confirm(verb) => verb.print(view, form),

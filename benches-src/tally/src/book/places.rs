@@ -56,7 +56,7 @@ impl Places {
                     ["tally", "calculator"] => drop(homes.entry("calculator".to_owned()).or_insert(page.clone())),
                     ["tally", "ladder", ..] => drop(homes.entry("ladder".to_owned()).or_insert(page.clone())),
                     ["tally", "limits"] => drop(homes.entry(LIMITS.to_owned()).or_insert(page.clone())),
-                    ["tally", "claim" | "dumbbell" | "scatter" | "dearer", id] => {
+                    ["tally", "claim" | "dumbbell" | "scatter", id] => {
                         homes.entry(id.to_owned()).or_insert(page.clone());
                     }
                     ["tally", "chart", experiment, shape, ref options @ ..] => {

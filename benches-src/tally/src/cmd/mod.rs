@@ -10,7 +10,6 @@ pub mod claim;
 pub mod compare_builds;
 pub mod confirm;
 pub mod convert;
-pub mod dearer;
 pub mod different;
 pub mod dumbbell;
 pub mod export;

@@ -30,7 +30,7 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
                     continue;
                 }
             };
-            let verbs = ["claim", "scatter", "table", "dumbbell", "dearer"].map(|verb| format!("tally {verb} "));
+            let verbs = ["claim", "scatter", "table", "dumbbell"].map(|verb| format!("tally {verb} "));
             let is_home = verbs.iter().any(|verb| command.starts_with(verb)) && !command.contains("--");
             let key = match chart(&command) {
                 Some(chart) => Some(format!("{page}: {}", chart.name())),
@@ -107,8 +107,7 @@ pub fn takeaways(view: &View) -> Result<Vec<String>> {
         wrong.push(format!("takeaways.toml: no page shows the takeaway {}", takeaway.id));
     }
     let figures = view.front.dumbbells.iter().map(|own| ("dumbbell", &own.name));
-    let figures = figures.chain(view.front.scatters.iter().map(|own| ("scatter", &own.name)));
-    for (verb, name) in figures.chain(view.front.dearer.iter().map(|own| ("dearer", &own.name))) {
+    for (verb, name) in figures.chain(view.front.scatters.iter().map(|own| ("scatter", &own.name))) {
         let directive = format!("cmdrun tally {verb} {name} -->");
         if !view.places.pages().iter().any(|(_, text)| text.contains(&directive)) {
             wrong.push(format!("takeaways.toml: no page shows the {verb} {name}"));
@@ -215,7 +214,6 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
         Verb::Dumbbell(dumbbell) => dumbbell.is_known(view),
         Verb::Scatter(scatter) => scatter.is_known(view),
-        Verb::Dearer(dearer) => dearer.is_known(view),
         Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
         Verb::Limits(_) => limits::is_known(view),
         Verb::Listing(listing) => listing.is_known(view),
