@@ -9,9 +9,9 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, compare_builds, confirm, convert, different,
-    dumbbell, export, identify, import, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream,
-    table, takeaway, unpack, value, which,
+    become_bound, between, calculator, chart, check, chips, claim, compare_builds, confirm, different, dumbbell,
+    export, identify, import, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, table,
+    takeaway, unpack, value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -67,7 +67,6 @@ pub enum Verb {
     Identify(identify::Identify),
     CompareBuilds(compare_builds::CompareBuilds),
     Unpack(unpack::Unpack),
-    Convert(convert::Convert),
     Preprocess(Preprocess),
     #[command(hide = true)]
     Become(become_bound::Become),
@@ -110,7 +109,6 @@ impl Verb {
             | Verb::Identify(_)
             | Verb::CompareBuilds(_)
             | Verb::Unpack(_)
-            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -141,7 +139,6 @@ impl CommandLine {
             | Verb::Identify(_)
             | Verb::CompareBuilds(_)
             | Verb::Unpack(_)
-            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -185,7 +182,6 @@ impl CommandLine {
             Verb::Identify(verb) => return verb.run(&project),
             Verb::CompareBuilds(verb) => return verb.run(&project),
             Verb::Unpack(verb) => return verb.run(&project),
-            Verb::Convert(verb) => return verb.run(&project),
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),
             _ => {}
         }

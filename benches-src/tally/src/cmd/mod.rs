@@ -9,7 +9,6 @@ pub mod chips;
 pub mod claim;
 pub mod compare_builds;
 pub mod confirm;
-pub mod convert;
 pub mod different;
 pub mod dumbbell;
 pub mod export;
