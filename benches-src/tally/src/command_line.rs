@@ -9,9 +9,9 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, compare_builds, confirm, different, dumbbell,
-    export, identify, import, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream, table,
-    takeaway, unpack, value, which,
+    become_bound, between, calculator, chart, check, claim, compare_builds, confirm, different, dumbbell, export,
+    identify, import, ladder, limits, list, listing, measure, scatter, schema, spin, stream, table, takeaway, unpack,
+    value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -49,8 +49,6 @@ pub enum Verb {
     Chart(chart::Chart),
     Value(value::Value),
     Claim(claim::Claim),
-    Chips(chips::Chips),
-    Score(score::Score),
     Takeaway(takeaway::Takeaway),
     Ladder(ladder::Ladder),
     Dumbbell(dumbbell::Dumbbell),
@@ -90,8 +88,6 @@ impl Verb {
             Verb::Chart(verb) => verb.print(view, form),
             Verb::Value(verb) => verb.print(view, form),
             Verb::Claim(verb) => verb.print(view, form),
-            Verb::Chips(verb) => verb.print(view, form),
-            Verb::Score(verb) => verb.print(view, form),
             Verb::Takeaway(verb) => verb.print(view, form),
             Verb::Ladder(verb) => verb.print(view, form),
             Verb::Dumbbell(verb) => verb.print(view, form),
