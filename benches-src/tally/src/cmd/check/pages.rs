@@ -216,11 +216,7 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
         Verb::Limits(_) => limits::is_known(view),
         Verb::Listing(listing) => listing.is_known(view),
-        Verb::List(list) => match (list.program, list.prediction) {
-            (Some(program), _) => view.plans.chapter_of(&program).map(drop),
-            (_, Some(experiment)) => view.plans.experiment(&experiment).map(drop),
-            (None, None) => Ok(()),
-        },
+        Verb::List(list) => list.prediction.map_or(Ok(()), |own| view.plans.experiment(&own).map(drop)),
         _ => bail!(ONLY_PRINTS),
     }
 }
