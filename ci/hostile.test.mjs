@@ -32,18 +32,21 @@ function halve() {
   const nameOf = (file) => file.split(sep).slice(1).join(sep);
   const experiments = [...new Set(records.map(nameOf))].sort();
   const lost = new Set(experiments.filter((_, nth) => nth % 2 === 1));
-  const times = new Map();
+  const newest = new Map();
   for (const file of records.filter((file) => !lost.has(nameOf(file)))) {
     const text = readFileSync(join(unpacked, file), 'utf8').replace(/"CPU":"[^"]*"/, `"CPU":${JSON.stringify(CPU)}`);
-    // As older tallies exported them, which this one turns into sessions.
-    const nth = (times.get(nameOf(file)) ?? 0) + 1;
-    times.set(nameOf(file), nth);
-    const path = join(reference, nameOf(file)) + ['', '.session', '.session-2'][nth - 1];
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text.trimEnd().split('\n').map((line) => `${summed(line)}\n`).join(''));
+    const [, time] = text.match(/"time":"([^"]*)"/);
+    if (time > (newest.get(nameOf(file))?.time ?? '')) newest.set(nameOf(file), { time, text });
+  }
+  // An export takes what was measured here, which is nothing in a copy.
+  const local = join(checkout, 'data/local');
+  for (const [name, { text }] of newest) {
+    mkdirSync(dirname(join(local, name)), { recursive: true });
+    writeFileSync(join(local, name), text.trimEnd().split('\n').map((line) => `${summed(line)}\n`).join(''));
   }
   rmSync(unpacked, { recursive: true });
-  tally('convert');
+  tally('export', basename(reference));
+  rmSync(local, { recursive: true });
   return { lost: lost.size, kept: experiments.length - lost.size };
 }
 

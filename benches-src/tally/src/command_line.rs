@@ -9,9 +9,9 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, chips, claim, compare_builds, confirm, convert, dearer, different,
-    dumbbell, export, identify, import, ladder, limits, list, listing, measure, scatter, schema, score, spin, stream,
-    table, takeaway, unpack, value, which,
+    become_bound, between, calculator, chart, check, claim, compare_builds, confirm, different, dumbbell, export,
+    identify, import, ladder, limits, list, listing, measure, scatter, schema, spin, stream, table, takeaway, unpack,
+    value, which,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -49,13 +49,10 @@ pub enum Verb {
     Chart(chart::Chart),
     Value(value::Value),
     Claim(claim::Claim),
-    Chips(chips::Chips),
-    Score(score::Score),
     Takeaway(takeaway::Takeaway),
     Ladder(ladder::Ladder),
     Dumbbell(dumbbell::Dumbbell),
     Scatter(scatter::Scatter),
-    Dearer(dearer::Dearer),
     Which(which::Which),
     Calculator(calculator::Calculator),
     Confirm(confirm::Confirm),
@@ -68,7 +65,6 @@ pub enum Verb {
     Identify(identify::Identify),
     CompareBuilds(compare_builds::CompareBuilds),
     Unpack(unpack::Unpack),
-    Convert(convert::Convert),
     Preprocess(Preprocess),
     #[command(hide = true)]
     Become(become_bound::Become),
@@ -92,13 +88,10 @@ impl Verb {
             Verb::Chart(verb) => verb.print(view, form),
             Verb::Value(verb) => verb.print(view, form),
             Verb::Claim(verb) => verb.print(view, form),
-            Verb::Chips(verb) => verb.print(view, form),
-            Verb::Score(verb) => verb.print(view, form),
             Verb::Takeaway(verb) => verb.print(view, form),
             Verb::Ladder(verb) => verb.print(view, form),
             Verb::Dumbbell(verb) => verb.print(view, form),
             Verb::Scatter(verb) => verb.print(view, form),
-            Verb::Dearer(verb) => verb.print(view, form),
             Verb::Which(verb) => verb.print(view, form),
             Verb::Calculator(verb) => verb.print(view, form),
             Verb::Confirm(verb) => verb.print(view, form),
@@ -112,7 +105,6 @@ impl Verb {
             | Verb::Identify(_)
             | Verb::CompareBuilds(_)
             | Verb::Unpack(_)
-            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -143,7 +135,6 @@ impl CommandLine {
             | Verb::Identify(_)
             | Verb::CompareBuilds(_)
             | Verb::Unpack(_)
-            | Verb::Convert(_)
             | Verb::Preprocess(_)
             | Verb::Become(_)
             | Verb::Spin(_)
@@ -187,7 +178,6 @@ impl CommandLine {
             Verb::Identify(verb) => return verb.run(&project),
             Verb::CompareBuilds(verb) => return verb.run(&project),
             Verb::Unpack(verb) => return verb.run(&project),
-            Verb::Convert(verb) => return verb.run(&project),
             Verb::Between(verb) if !verb.only_prints() => return verb.derive(&project),
             _ => {}
         }

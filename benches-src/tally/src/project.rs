@@ -261,6 +261,11 @@ impl Project {
         self.all_data().join("between-sessions.toml")
     }
 
+    /// The digests of sessions that others replaced before sessions were kept, one for each machine that has any.
+    pub fn history(&self) -> PathBuf {
+        self.all_data().join("history")
+    }
+
     /// The machines whose records came with the checkout, by name. `reference` is a link to one of them. A folder's name becomes an address
     /// and an anchor, so that one which is no name is refused.
     pub fn machines(&self) -> Result<Vec<String>> {

@@ -56,7 +56,7 @@ impl Places {
                     ["tally", "calculator"] => drop(homes.entry("calculator".to_owned()).or_insert(page.clone())),
                     ["tally", "ladder", ..] => drop(homes.entry("ladder".to_owned()).or_insert(page.clone())),
                     ["tally", "limits"] => drop(homes.entry(LIMITS.to_owned()).or_insert(page.clone())),
-                    ["tally", "claim" | "dumbbell" | "scatter" | "dearer", id] => {
+                    ["tally", "claim" | "dumbbell" | "scatter", id] if !id.starts_with("--") => {
                         homes.entry(id.to_owned()).or_insert(page.clone());
                     }
                     ["tally", "chart", experiment, shape, ref options @ ..] => {
@@ -143,7 +143,10 @@ mod tests {
     #[test]
     fn what_a_page_shows_is_at_home_there() {
         let places = places(&[
-            ("a.md", "<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim C1 --line -->\n"),
+            (
+                "a.md",
+                "<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim C1 --line -->\n<!-- cmdrun tally claim --score -->\n",
+            ),
             (
                 "a/b.md",
                 "<!-- cmdrun tally table socket -->\n<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim C1 -->\n",
@@ -152,7 +155,7 @@ mod tests {
         assert_eq!(places.home("socket"), Some("a/b.md"));
         assert_eq!(places.home("socket-dots"), Some("a/b.md"), "beside its table, though another page has it too");
         assert_eq!(places.home("C1"), Some("a/b.md"), "a line about a claim is not its home");
-        assert_eq!(places.home("pipe"), None);
+        assert_eq!((places.home("pipe"), places.home("--score")), (None, None));
     }
 
     #[test]

@@ -14,19 +14,19 @@ use crate::book::renamed;
 use crate::cmd::between::verdicts::{Parts, Verdicts};
 use crate::compute::between::{Between as Known, Factor};
 use crate::compute::derive::{Derivation, in_order, pairs};
-use crate::measure::git::{has_history, history};
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Project;
+use crate::record::history::history;
 use crate::record::machine::{State, day_of};
 use crate::say;
 
 /// How far sessions of one machine differ
 #[derive(Args)]
 pub struct Between {
-    /// Derive it anew from every session in the history of data/machines, and write data/between-sessions.toml
+    /// Derive it anew from every session in data/machines and data/history, and write data/between-sessions.toml
     #[arg(long)]
     derive: bool,
     /// Derive it anew from the sessions that it was derived from, and say whether that is what is written there
@@ -51,13 +51,6 @@ impl Between {
     /// Derives it, and writes it down or holds it against what is written.
     pub fn derive(&self, project: &Project) -> Result<()> {
         let path = project.between_sessions();
-        if self.check && !has_history(project) {
-            say!(
-                "tally: {} is not held against its sessions, since this checkout has not all of its history",
-                path.display()
-            );
-            return Ok(());
-        }
         if self.check {
             let written = Known::load(project)?;
             let found = derived(project, Some(&written.until))?;
@@ -94,13 +87,13 @@ impl Between {
     }
 }
 
-/// What the sessions in the history come to, as far as they began before a moment.
+/// What all sessions come to, as far as they began before a moment.
 fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
     let plans = Plans::load(project)?;
     let parts = Parts::of(&plans, &Published::load(project)?)?;
     let (mut derivation, mut verdicts) = (Derivation::default(), Verdicts::default());
     for former in history(project)? {
-        let mut sessions = former.records(project);
+        let mut sessions = former.records()?;
         sessions.retain(|record| until.is_none_or(|until| record.header.before.time.as_str() <= until));
         for header in sessions.iter_mut().map(|record| &mut record.header) {
             if let Ok((_, experiment)) = plans.experiment(&header.experiment) {

@@ -1,8 +1,10 @@
 //! `tally claim`: what the data say about a sentence, or about all of them, on one machine or on each.
 
+mod chips;
 mod machines;
 mod many;
 pub mod part;
+mod score;
 
 use anyhow::Result;
 use clap::Args;
@@ -21,7 +23,7 @@ use crate::print::render::{self, Form};
 use crate::print::view::View;
 
 /// A claim and its verdict
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct Claim {
     /// The claim's id; the whole ledger if there is none
     pub id: Option<String>,
@@ -31,13 +33,33 @@ pub struct Claim {
     /// All claims on every machine that has records
     #[arg(long, conflicts_with = "id")]
     pub machines: bool,
+    /// These claims, each in two words: its id and its verdict
+    #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["id", "machines", "score"])]
+    pub chips: Vec<String>,
+    /// How many claims hold on this machine
+    #[arg(long, conflicts_with_all = ["id", "machines"])]
+    pub score: bool,
+    /// With --score: this book's own predictions instead of what others published
+    #[arg(long, requires = "score")]
+    pub predictions: bool,
 }
 
 impl Claim {
+    /// The ids that it names.
+    pub fn ids(&self) -> impl Iterator<Item = &String> {
+        self.id.iter().chain(&self.chips)
+    }
+
     /// Prints one claim, or all.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         if self.machines {
             return machines::print(view, form);
+        }
+        if !self.chips.is_empty() {
+            return chips::print(view, &self.chips, form);
+        }
+        if self.score {
+            return score::print(view, self.predictions, form);
         }
         if let Some(id) = &self.id {
             let (plan, claim) = view.plans.claim(id)?;
@@ -298,12 +320,12 @@ fn claim_link(view: &View, chapter: &Plan, claim: &PlannedClaim) -> String {
 }
 
 /// Whether somebody published it; the others are this book's own predictions.
-pub fn is_published(view: &View, claim: &PlannedClaim) -> Result<bool> {
+fn is_published(view: &View, claim: &PlannedClaim) -> Result<bool> {
     Ok(view.published.publication(&claim.source)?.kind == Kind::Published)
 }
 
 /// What the data say about a claim on the machine that is shown, and whether they are of programs that have changed since.
-pub fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<(Verdict, bool)> {
+fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<(Verdict, bool)> {
     let judged = Judged::new(view, plan, claim)?;
     Ok((judged.verdict(), judged.is_aged(view)?))
 }

@@ -57,7 +57,7 @@ impl Confirm {
         ensure!(!claims.is_empty(), "no plan has a claim about an experiment {EXPERIMENT}");
         claims
             .into_iter()
-            .map(|claim| Claim { id: Some(claim.id.clone()), line: false, machines: false }.print(view, form))
+            .map(|claim| Claim { id: Some(claim.id.clone()), ..Claim::default() }.print(view, form))
             .collect()
     }
 }

@@ -1,8 +1,6 @@
-//! `tally list`: what there is, in which state; or about one program; or about machines.
+//! `tally list`: what there is, in which state; or about machines.
 
-use std::fs;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::Args;
 
 use crate::book::experiment::Experiment;
@@ -11,8 +9,7 @@ use crate::print::across;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::view::{View, newest};
-use crate::project::{Machine, Project};
-use crate::record::sources::{Freshness, Stale};
+use crate::project::Machine;
 use crate::record::{self, Header};
 
 mod machines;
@@ -21,9 +18,6 @@ mod steadiness;
 /// What there is, and in which state
 #[derive(Args)]
 pub struct List {
-    /// A program: what one operation of it is, and how to run it
-    #[arg(conflicts_with_all = ["machines", "shown"])]
-    pub program: Option<String>,
     /// Every machine with records, its facts and its doubts
     #[arg(long, conflicts_with = "shown")]
     pub machines: bool,
@@ -31,7 +25,7 @@ pub struct List {
     #[arg(long, requires = "machines")]
     pub line: bool,
     /// What was expected of an experiment before it was measured
-    #[arg(long, value_name = "EXPERIMENT", conflicts_with_all = ["program", "machines", "shown"])]
+    #[arg(long, value_name = "EXPERIMENT", conflicts_with_all = ["machines", "shown"])]
     pub prediction: Option<String>,
     /// In one line, whose numbers are shown
     #[arg(long)]
@@ -40,9 +34,6 @@ pub struct List {
 
 impl List {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        if let Some(program) = &self.program {
-            return about_program(view, program, form);
-        }
         if let Some(experiment) = &self.prediction {
             return prediction(view, experiment, form);
         }
@@ -118,85 +109,6 @@ fn experiments(view: &View, form: Form) -> Result<String> {
     })
 }
 
-/// The first paragraph in `//!`: what one operation is. It is the program's caption everywhere.
-pub fn operation(project: &Project, chapter: &str, program: &str) -> Result<String> {
-    let listing = Project::listing(chapter, program);
-    let path = project.benches().join(&listing);
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let first: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
-    ensure!(!first.is_empty(), "{listing} does not begin with a //! line that says what one operation is");
-    Ok(first.join(" "))
-}
-
-/// The text as HTML, with what stands between backticks set as code.
-pub fn with_code(text: &str) -> String {
-    let escaped = html(text);
-    let parts: Vec<&str> = escaped.split("&#96;").collect();
-    let [pairs @ .., last] = &parts[..] else { return escaped };
-    if pairs.len() % 2 == 1 {
-        return escaped;
-    }
-    let set = |pair: &[&str]| format!("{}<code>{}</code>", pair[0], pair[1]);
-    pairs.chunks(2).map(set).collect::<String>() + last
-}
-
-fn about_program(view: &View, program: &str, form: Form) -> Result<String> {
-    let plan = view.plans.chapter_of(program)?;
-    let listing = Project::listing(&plan.chapter, program);
-    let operation = operation(&view.project, &plan.chapter, program)?;
-    let command = command(view, program).unwrap_or_default();
-    match form {
-        Form::Page => {}
-        Form::Text => {
-            return Ok(format!("{}/{program}\n{operation}\nbenches-src/{listing}\n{command}\n", plan.chapter));
-        }
-        Form::Json => {
-            let listing = format!("benches-src/{listing}");
-            let about = serde_json::json!({ "chapter": plan.chapter, "program": program, "operation": operation, "listing": listing, "command": command });
-            return Ok(about.to_string() + "\n");
-        }
-    }
-    let out = format!(
-        "<p class=\"listing\"><span class=\"operation\">{}</span> <span class=\"small\">benches-src/{} · <code class=\"command\">{}</code></span></p>\n",
-        with_code(&operation),
-        html(&listing),
-        html(&command)
-    );
-    Ok(out + &stale(view, program, &listing)?)
-}
-
-/// The experiments that run a program, each with its plan.
-pub fn experiments_of<'a>(view: &'a View, program: &str) -> impl Iterator<Item = (&'a Plan, &'a Experiment)> {
-    view.plans.experiments().filter(move |(_, experiment)| experiment.group(program).is_some())
-}
-
-/// The command that runs a program as one of its cells does; none for a program that only others start.
-pub fn command(view: &View, program: &str) -> Option<String> {
-    let cell = experiments_of(view, program)
-        .find_map(|(_, experiment)| experiment.full_cells().ok()?.into_iter().find(|cell| cell.program == program))?;
-    Some(format!("cargo program {program} -- {}", cell.arguments().join(" ")))
-}
-
-/// A box for each record that was measured with another listing than the one that is shown.
-pub fn stale(view: &View, program: &str, listing: &str) -> Result<String> {
-    let mut out = String::new();
-    for (plan, experiment) in experiments_of(view, program) {
-        // Only what concerns this listing: a change in a rival is said at the rival.
-        let header = view.header_on(&view.machine, plan, experiment)?;
-        let aged = header.map(|(_, aged)| aged.of([program]));
-        if let Some(Freshness::Stale(Stale { what, .. })) = aged {
-            let concerns = what.iter().filter(|file| **file == listing || !file.contains("/src/bin/"));
-            let concerns = Stale { what: concerns.cloned().collect(), ..Stale::default() };
-            if !concerns.what.is_empty()
-                && let Some(note) = render::freshness(&Freshness::Stale(concerns), experiment, &view.machine)
-            {
-                out += &render::boxed(&note);
-            }
-        }
-    }
-    Ok(out)
-}
-
 /// When they were measured, and with which effort.
 fn when(headers: &[(&Plan, &Experiment, Header)]) -> String {
     let headers = || headers.iter().map(|(_, _, header)| header);
@@ -268,17 +180,4 @@ fn full_only(view: &View) -> Result<String> {
         (_, 1) => " A full run adds one experiment to this chapter.".to_owned(),
         (_, many) => format!(" A full run adds {many} experiments to this chapter."),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn backticks_come_in_pairs_or_stay_as_they_are() {
-        assert_eq!(with_code("as by `a`, not `b`."), "as by <code>a</code>, not <code>b</code>.");
-        assert_eq!(with_code("no code"), "no code");
-        assert_eq!(with_code("half `of it"), "half &#96;of it");
-        assert_eq!(with_code("<`a`>"), "&#60;<code>a</code>&#62;");
-    }
 }

@@ -9,14 +9,14 @@ use clap::Args;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::book::excerpt::Excerpt;
+use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
-use crate::cmd::list::{command, experiments_of, operation, stale, with_code};
 use crate::name;
 use crate::print::escape::{code, html};
-use crate::print::render::Form;
+use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Project;
-use crate::record::sources::Freshness;
+use crate::record::sources::{Freshness, Stale};
 
 /// The part of programs that is inside the clock
 #[derive(Args)]
@@ -37,6 +37,8 @@ struct Program<'a> {
     name: String,
     plan: &'a Plan,
     operation: String,
+    /// What runs it; nothing of a program that only others start.
+    command: Option<String>,
     file: File,
     excerpt: Excerpt,
 }
@@ -99,19 +101,20 @@ impl<'a> Program<'a> {
         let file = File::read(view, &Project::listing(&plan.chapter, name))?;
         let excerpt = Excerpt::cut(&file.code).with_context(|| format!("in benches-src/{}", file.path))?;
         let operation = operation(&view.project, &plan.chapter, name)?;
-        Ok(Self { name: name.to_owned(), plan, operation, file, excerpt })
+        Ok(Self { name: name.to_owned(), plan, operation, command: command(view, name), file, excerpt })
     }
 
     fn text(&self) -> String {
-        let Self { name, plan, operation, file, excerpt: Excerpt { timed, others } } = self;
+        let Self { name, plan, operation, command, file, excerpt: Excerpt { timed, others } } = self;
+        let command = command.as_ref().map_or(String::new(), |command| format!("{command}\n"));
         let meanwhile = if others.is_empty() { String::new() } else { format!("\n{MEANWHILE}:\n\n{others}") };
-        format!("{}/{name}\n{operation}\nbenches-src/{}\n\n{timed}{meanwhile}", plan.chapter, file.path)
+        format!("{}/{name}\n{operation}\nbenches-src/{}\n{command}\n{timed}{meanwhile}", plan.chapter, file.path)
     }
 
     fn json(&self) -> serde_json::Value {
         let Excerpt { timed, others } = &self.excerpt;
         let path = format!("benches-src/{}", self.file.path);
-        serde_json::json!({ "program": self.name, "operation": self.operation, "path": path, "timed": timed, "others": others })
+        serde_json::json!({ "program": self.name, "operation": self.operation, "path": path, "command": self.command, "timed": timed, "others": others })
     }
 
     fn excerpt(&self) -> String {
@@ -135,9 +138,8 @@ impl<'a> Program<'a> {
     fn section(&self, view: &View) -> Result<String> {
         let label = Some(self.plan.programs.label(&self.name)).filter(|label| *label != self.name);
         let label = label.map_or(String::new(), |label| format!("<strong>{}.</strong> ", html(label)));
-        let command = command(view, &self.name);
-        let command = command
-            .map(|command| format!(" <span class=\"small\"><code class=\"command\">{}</code></span>", html(&command)));
+        let shown = |command| format!(" <span class=\"small\"><code class=\"command\">{}</code></span>", html(command));
+        let command = self.command.as_deref().map(shown);
         Ok(format!(
             "\n## {}\n\n<p class=\"listing\">{label}<span class=\"operation\">{}</span>{}</p>\n{}\
              <details class=\"programs\">\n<summary>Inside the clock</summary>\n{}</details>\n{}",
@@ -236,6 +238,60 @@ fn shared_files(benches: &Path, chapter: &str) -> Vec<String> {
     paths.filter(|path| path.ends_with(".rs")).collect()
 }
 
+/// The first paragraph in `//!`: what one operation is. It is the program's caption everywhere.
+pub fn operation(project: &Project, chapter: &str, program: &str) -> Result<String> {
+    let listing = Project::listing(chapter, program);
+    let path = project.benches().join(&listing);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let first: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
+    ensure!(!first.is_empty(), "{listing} does not begin with a //! line that says what one operation is");
+    Ok(first.join(" "))
+}
+
+/// The text as HTML, with what stands between backticks set as code.
+fn with_code(text: &str) -> String {
+    let escaped = html(text);
+    let parts: Vec<&str> = escaped.split("&#96;").collect();
+    let [pairs @ .., last] = &parts[..] else { return escaped };
+    if pairs.len() % 2 == 1 {
+        return escaped;
+    }
+    let set = |pair: &[&str]| format!("{}<code>{}</code>", pair[0], pair[1]);
+    pairs.chunks(2).map(set).collect::<String>() + last
+}
+
+/// The experiments that run a program, each with its plan.
+fn experiments_of<'a>(view: &'a View, program: &str) -> impl Iterator<Item = (&'a Plan, &'a Experiment)> {
+    view.plans.experiments().filter(move |(_, experiment)| experiment.group(program).is_some())
+}
+
+/// The command that runs a program as one of its cells does; none for a program that only others start.
+fn command(view: &View, program: &str) -> Option<String> {
+    let cell = experiments_of(view, program)
+        .find_map(|(_, experiment)| experiment.full_cells().ok()?.into_iter().find(|cell| cell.program == program))?;
+    Some(format!("cargo program {program} -- {}", cell.arguments().join(" ")))
+}
+
+/// A box for each record that was measured with another listing than the one that is shown.
+fn stale(view: &View, program: &str, listing: &str) -> Result<String> {
+    let mut out = String::new();
+    for (plan, experiment) in experiments_of(view, program) {
+        // Only what concerns this listing: a change in a rival is said at the rival.
+        let header = view.header_on(&view.machine, plan, experiment)?;
+        let aged = header.map(|(_, aged)| aged.of([program]));
+        if let Some(Freshness::Stale(Stale { what, .. })) = aged {
+            let concerns = what.iter().filter(|file| **file == listing || !file.contains("/src/bin/"));
+            let concerns = Stale { what: concerns.cloned().collect(), ..Stale::default() };
+            if !concerns.what.is_empty()
+                && let Some(note) = render::freshness(&Freshness::Stale(concerns), experiment, &view.machine)
+            {
+                out += &render::boxed(&note);
+            }
+        }
+    }
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,5 +309,13 @@ mod tests {
         let expected = ["lib.rs", "parts.rs", "parts/bin/two.rs", "parts/one.rs"];
         assert_eq!(shared, expected.map(|file| format!("chapter/src/{file}")));
         assert!(shared_files(benches.path(), "none").is_empty());
+    }
+
+    #[test]
+    fn backticks_come_in_pairs_or_stay_as_they_are() {
+        assert_eq!(with_code("as by `a`, not `b`."), "as by <code>a</code>, not <code>b</code>.");
+        assert_eq!(with_code("no code"), "no code");
+        assert_eq!(with_code("half `of it"), "half &#96;of it");
+        assert_eq!(with_code("<`a`>"), "&#60;<code>a</code>&#62;");
     }
 }

@@ -182,7 +182,7 @@ fn csv(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
         let facts = point.facts.iter().map(|fact| fact.clone().unwrap_or_default());
         let lacking = point.lacking().map(|(place, missing)| format!("{}: {missing}", asked[place].0));
         let fields = [point.machine.slug().to_owned()].into_iter().chain(numbers.flat_map(downloads::csv_numbers));
-        let last = ["ns, and a ratio".to_owned(), lacking.collect::<Vec<_>>().join("; ")];
+        let last = ["times in ns".to_owned(), lacking.collect::<Vec<_>>().join("; ")];
         out += &downloads::csv_line(fields.chain(facts).chain(last));
     }
     out

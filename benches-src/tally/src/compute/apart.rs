@@ -30,17 +30,6 @@ pub fn over(above: &Quantity, below: &Quantity) -> Option<Quantity> {
     })
 }
 
-/// A ratio to a power of 1, 0 or -1: itself, one that is exact, or turned over.
-pub fn to_the(power: i32, ratio: &Quantity) -> Quantity {
-    let own = ratio.estimate;
-    let raised = |value: f64| value.powi(power);
-    let interval = own.interval.map(|(low, high)| (raised(low), raised(high)));
-    let interval = interval.map(|(one, other)| (one.min(other), one.max(other)));
-    let median = raised(own.median);
-    let bias = f64::from(power.abs()) * ratio.bias / own.median * median;
-    Quantity { estimate: Estimate { median, interval, ..own }, bias, ..*ratio }
-}
-
 /// How many times the smallest of these the largest is; nothing of none.
 pub fn times_apart(all: impl Iterator<Item = f64>) -> Option<f64> {
     let ends = all.fold(None, |ends: Option<(f64, f64)>, own| {
@@ -97,18 +86,6 @@ mod tests {
     fn bias_is_carried_as_a_share() {
         let biased = Quantity { bias: 0.1, ..quantity(1.0, Some((0.9, 1.1))) };
         about(over(&biased, &biased).unwrap().bias, 0.2);
-        let twice = Quantity { bias: 0.1, ..quantity(2.0, Some((1.0, 4.0))) };
-        about(to_the(-1, &twice).bias, 0.025);
-    }
-
-    #[test]
-    fn powers() {
-        let ratio = quantity(2.0, Some((1.0, 4.0)));
-        assert_eq!(to_the(1, &ratio), ratio);
-        let none = to_the(0, &ratio).estimate;
-        assert_eq!((none.median, none.interval), (1.0, Some((1.0, 1.0))));
-        let turned = to_the(-1, &ratio).estimate;
-        assert_eq!((turned.median, turned.interval), (0.5, Some((0.25, 1.0))));
     }
 
     #[test]

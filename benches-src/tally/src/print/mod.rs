@@ -4,7 +4,6 @@ pub mod across;
 pub mod calculator;
 pub mod charts;
 pub mod comparison;
-pub mod dearer;
 pub mod downloads;
 pub mod escape;
 pub mod figure;

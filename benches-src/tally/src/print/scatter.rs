@@ -78,26 +78,27 @@ impl Scatter {
         drawn.chain(ratio).chain(beside).map(|(label, text)| Ok((label, plans.asked(&text, None)?))).collect()
     }
 
-    /// Whether all its numbers have names and are times, and the two that are compared are of one session.
+    /// Whether all its numbers have names, those that are drawn are times, and the two that are compared are of one session.
     pub fn is_known(&self, plans: &Plans) -> Result<()> {
-        for name in self.quantities() {
-            is_a_time(plans, name)?;
+        for name in self.drawn() {
+            let unit = plans.unit(name)?;
+            ensure!(unit == Unit::Nanoseconds, "{name} is no time: its unit is {unit}");
+        }
+        for Column { quantity, .. } in &self.columns {
+            plans.unit(quantity)?;
         }
         self.asked(plans).map(drop)
     }
 
     /// The names of all quantities that it stands on.
     pub fn quantities(&self) -> impl Iterator<Item = &String> {
-        let drawn = [&self.x.quantity, &self.y.quantity, &self.control.quantity];
-        drawn.into_iter().chain(self.columns.iter().map(|column| &column.quantity))
+        self.drawn().into_iter().chain(self.columns.iter().map(|column| &column.quantity))
     }
-}
 
-/// Whether this is the name of a quantity, and that a time.
-pub fn is_a_time(plans: &Plans, name: &str) -> Result<()> {
-    let unit = plans.unit(name)?;
-    ensure!(unit == Unit::Nanoseconds, "{name} is no time: its unit is {unit}");
-    Ok(())
+    /// The names of those that are drawn.
+    fn drawn(&self) -> [&String; 3] {
+        [&self.x.quantity, &self.y.quantity, &self.control.quantity]
+    }
 }
 
 /// A machine with its numbers, in the order in which they were asked for.

@@ -19,7 +19,6 @@ use crate::compute::quantity::Missing;
 use crate::name;
 use crate::print::across::{self, Among};
 use crate::print::comparison::Glance;
-use crate::print::dearer::Dearer;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::scatter::Scatter;
@@ -42,9 +41,6 @@ pub struct Front {
     /// Figures with a dot for each machine, shown by `tally scatter <name>`.
     #[serde(default, rename = "scatter")]
     pub scatters: Vec<Scatter>,
-    /// What we foretell of each rung of the ladder where something is dearer, shown by `tally dearer <name>`.
-    #[serde(default)]
-    pub dearer: Vec<Dearer>,
     /// Which to use for what, shown by `tally which`.
     #[serde(default)]
     pub advice: Vec<Advice>,
@@ -171,9 +167,8 @@ impl Front {
             own.check().with_context(|| place.clone())?;
             let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
             let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
-            let foretold = own.dearer.iter().map(|own| ("prediction", own.name.clone()));
             let scatters = own.scatters.iter().map(|own| ("scatter", own.name.clone()));
-            for key in ids.chain(names).chain(foretold).chain(scatters) {
+            for key in ids.chain(names).chain(scatters) {
                 let (what, id) = key.clone();
                 if let Some(other) = taken.insert(key, place.clone()) {
                     bail!("the {what} {id} stands in {other} and in {place}");
@@ -183,7 +178,6 @@ impl Front {
             all.ladder.extend(own.ladder);
             all.dumbbells.extend(own.dumbbells);
             all.scatters.extend(own.scatters);
-            all.dearer.extend(own.dearer);
             all.advice.extend(own.advice);
             all.glance.extend(own.glance);
         }
@@ -201,9 +195,6 @@ impl Front {
         }
         for scatter in &self.scatters {
             scatter.is_whole()?;
-        }
-        for dearer in &self.dearer {
-            dearer.is_whole().with_context(|| format!("prediction {}", dearer.name))?;
         }
         for advice in &self.advice {
             let place = || format!("advice on {:?}", advice.service);
@@ -229,13 +220,6 @@ impl Front {
         let known = || self.scatters.iter().map(|own| own.name.as_str());
         let found = self.scatters.iter().find(|own| own.name == name);
         found.with_context(|| unknown("scatter", name, known()))
-    }
-
-    /// The prediction of this name.
-    pub fn dearer(&self, name: &str) -> Result<&Dearer> {
-        let known = || self.dearer.iter().map(|own| own.name.as_str());
-        let found = self.dearer.iter().find(|own| own.name == name);
-        found.with_context(|| unknown("prediction", name, known()))
     }
 
     /// The takeaway of this id.
@@ -268,7 +252,6 @@ impl Front {
         let pairs = self.ladder.iter().chain(self.dumbbells.iter().flat_map(|dumbbell| &dumbbell.rows));
         all.extend(pairs.flat_map(|pair| [&pair.ratio, &pair.right, &pair.left]).cloned());
         all.extend(self.scatters.iter().flat_map(Scatter::quantities).cloned());
-        all.extend(self.dearer.iter().flat_map(Dearer::quantities).cloned());
         all
     }
 }

@@ -1,12 +1,10 @@
 //! Samples as a record keeps them: a column for each thing that was read at every sample, since a list of samples says each name as often as
-//! there are samples. What programs print stays that list, and records of format 1 have it too, so both are read.
+//! there are samples. What programs print stays that list.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use observation::Window;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// As many values in each column as there are samples, in the order in which they were taken.
@@ -62,25 +60,7 @@ pub fn serialize<S: Serializer>(samples: &[Window], serializer: S) -> Result<S::
 
 /// For serde's `with`.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Window>, D::Error> {
-    struct Either;
-
-    impl<'de> Visitor<'de> for Either {
-        type Value = Vec<Window>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("columns of samples, or a list of them")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, columns: A) -> Result<Self::Value, A::Error> {
-            Columns::deserialize(MapAccessDeserializer::new(columns))?.samples().map_err(Error::custom)
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-            Deserialize::deserialize(SeqAccessDeserializer::new(list))
-        }
-    }
-
-    deserializer.deserialize_any(Either)
+    Columns::deserialize(deserializer)?.samples().map_err(Error::custom)
 }
 
 #[cfg(test)]
@@ -105,12 +85,6 @@ mod tests {
             let text = serde_json::to_string(&kept).unwrap();
             prop_assert_eq!(serde_json::from_str::<Kept>(&text).unwrap(), kept);
         }
-
-        #[test]
-        fn a_list_of_samples_is_read_as_well(samples in windows()) {
-            let list = serde_json::to_string(&samples).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Kept>(&list).unwrap(), Kept(samples));
-        }
     }
 
     #[test]
@@ -128,7 +102,7 @@ mod tests {
                 "2 samples have operations, and 1 have elapsed_ns",
             ),
             (r#"{"operations":[3],"elapsed_ns":[10],"counters":{"x":[]}}"#, "1 samples have operations, and 0 have x"),
-            (r#""none""#, "columns of samples, or a list of them"),
+            (r#""none""#, "expected struct Columns"),
         ] {
             let error = serde_json::from_str::<Kept>(columns).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");

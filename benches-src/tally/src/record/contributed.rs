@@ -94,7 +94,7 @@ impl Contributed {
         }
         for path in entries(folder).filter(|path| *path != sessions && *path != facts_path(folder)) {
             self.strays.push(format!(
-                "{}: it is no part of a machine's folder; what lies as it did before sessions is turned into them by: cargo tally convert",
+                "{}: it is no part of a machine's folder; move it elsewhere or remove it",
                 path.display()
             ));
         }

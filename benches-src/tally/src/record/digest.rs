@@ -7,7 +7,7 @@ mod columns;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::lines::{End, FIRST_WITH_SUMS, FORMAT, Header, Line};
+use super::lines::{End, FORMAT, Header, Line, OLDEST};
 use super::packed::{frames, pack, unpack};
 use super::sound;
 use super::sum::{sha256, with_sum, without_sum};
@@ -194,7 +194,7 @@ fn read_head(line: &str) -> Result<Head> {
         format: u32,
     }
     let versioned: Versioned = serde_json::from_str(line).context("it does not begin with the head of a digest")?;
-    let (format, known) = (versioned.digest.format, FIRST_WITH_SUMS..=FORMAT);
+    let (format, known) = (versioned.digest.format, OLDEST..=FORMAT);
     let (oldest, newest) = (known.start(), known.end());
     ensure!(
         known.contains(&format),
@@ -208,7 +208,7 @@ fn read_head(line: &str) -> Result<Head> {
 
 fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> {
     let exact = |line: &str| -> Result<Line> {
-        let read = Line::read(line, FORMAT)?;
+        let read = Line::read(line)?;
         let again = serde_json::to_string(&read)?;
         ensure!(without_sum(line)? == again, "it holds something that the format of digests does not have");
         Ok(read)

@@ -14,15 +14,11 @@ use super::sources::Sources;
 use super::sum::{with_sum, without_sum};
 use crate::book::cell::Cell;
 
-/// The version of the format that is written. In format 1, samples are a list; in format 2 they are columns; from format 3 on each line ends with
-/// its sum.
+/// The version of the format that is written.
 pub const FORMAT: u32 = 3;
 
-/// The first version whose lines have sums.
-pub(super) const FIRST_WITH_SUMS: u32 = 3;
-
 /// The oldest version that is read as well; others are refused, with the way out.
-pub(super) const OLDEST: u32 = 1;
+pub(super) const OLDEST: u32 = 3;
 
 /// How much was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
@@ -66,24 +62,9 @@ impl Line {
         Ok(to.write_all(text.as_bytes())?)
     }
 
-    /// Reads a line of a record of this format.
-    pub fn read(line: &str, format: u32) -> Result<Self> {
-        Ok(match format {
-            ..FIRST_WITH_SUMS => serde_json::from_str(line)?,
-            _ => serde_json::from_str(&without_sum(line)?)?,
-        })
-    }
-
-    /// What would be written to say this without its sum, with samples as they were written there: as a list, in format 1.
-    pub fn as_written(&self, before: &serde_json::Value) -> Result<serde_json::Value> {
-        let mut again = serde_json::to_value(self)?;
-        if let Line::Run(run) = self
-            && let Some(Raw(observation)) = &run.observation
-            && before.pointer("/run/observation/samples").is_some_and(serde_json::Value::is_array)
-        {
-            again["run"]["observation"]["samples"] = serde_json::to_value(&observation.samples)?;
-        }
-        Ok(again)
+    /// Reads a line of a record, whose sum it has to come to.
+    pub fn read(line: &str) -> Result<Self> {
+        Ok(serde_json::from_str(&without_sum(line)?)?)
     }
 }
 
@@ -105,7 +86,7 @@ pub struct Header {
     /// Hashes of what was measured.
     pub sources: Sources,
     /// The programs that ran, by name, and the libraries that were loaded before the C library's, by the loader's name: the first 16
-    /// hexadecimal digits of a SHA-256 of each one's file. Records of formats 1 and 2 lack it.
+    /// hexadecimal digits of a SHA-256 of each one's file. The oldest records lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub built: Option<BTreeMap<String, String>>,
     /// The revision of the checkout, with `+` where files differed from it.

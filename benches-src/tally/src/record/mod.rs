@@ -6,6 +6,7 @@ pub mod columns;
 pub mod contributed;
 pub mod digest;
 mod exact;
+pub mod history;
 pub mod known;
 mod lines;
 pub mod machine;

@@ -85,7 +85,7 @@ where
         let (mut runs, mut end) = (Vec::new(), None);
         while let Some((number, line)) = lines.next() {
             let may_be_cut_off = broken == Broken::MayBeTheLast && lines.peek().is_none();
-            match line.map_err(anyhow::Error::from).and_then(|line| Line::read(&line, header.format)) {
+            match line.map_err(anyhow::Error::from).and_then(|line| Line::read(&line)) {
                 Err(_) if may_be_cut_off => break,
                 Err(error) => return Err(error).with_context(|| place(number)),
                 Ok(Line::Run(run)) if end.is_none() => {
@@ -282,14 +282,15 @@ fn place_of(path: &Path) -> (String, String) {
 
 /// Reads the first line of a record.
 fn parse_header(line: &str) -> Result<Header> {
-    match Line::read(line, format_of(line)?)? {
+    is_known_format(line)?;
+    match Line::read(line)? {
         Line::Header(header) => Ok(*header),
         _ => bail!("a record begins with its header"),
     }
 }
 
-/// In which format a record with this header is. Another than tally knows is refused before its shape is taken for damage.
-pub(super) fn format_of(header: &str) -> Result<u32> {
+/// Another format than tally knows is refused before its shape is taken for damage.
+fn is_known_format(header: &str) -> Result<()> {
     #[derive(Deserialize)]
     struct Versioned {
         header: Version,
@@ -304,7 +305,7 @@ pub(super) fn format_of(header: &str) -> Result<u32> {
         (OLDEST..=FORMAT).contains(&format),
         "the record has format {format}, and this tally reads formats {OLDEST} to {FORMAT}; measure again to replace it"
     );
-    Ok(format)
+    Ok(())
 }
 
 #[cfg(test)]

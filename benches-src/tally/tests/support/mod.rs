@@ -9,6 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use mdbook_preprocessor::book::{Book, Chapter};
 use serde_json::{Value, json};
+use tally::record::RawRecord;
+use tally::record::contributed::add;
 use tally::record::sum::with_sum;
 
 /// A project and its programs.
@@ -307,8 +309,12 @@ impl Fake {
     /// Makes it one more session of a machine.
     pub fn add_session(&self, machine: &str, record: &str) {
         let name = record.split("\"experiment\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
-        self.write(&format!("data/machines/{machine}/chapter/{name}.jsonl"), &summed(record));
-        succeed(self.tally(&["convert"]));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chapter").join(format!("{name}.jsonl"));
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        fs::write(&path, summed(record)).unwrap();
+        let record = RawRecord::load(&path).unwrap().unwrap();
+        add(&self.path(&format!("data/machines/{machine}")), vec![record]).unwrap();
     }
 
     /// All lines of all records of all sessions of a machine, one after the other.

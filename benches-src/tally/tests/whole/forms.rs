@@ -67,7 +67,6 @@ fn printed_forms() {
         &["claim", "T1"],
         &["claim"],
         &["list"],
-        &["list", "slow"],
         &["list", "--machines"],
         &["list", "--shown"],
     ] {

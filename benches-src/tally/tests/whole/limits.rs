@@ -153,6 +153,6 @@ fn what_the_compiler_made_a_program_of_makes_its_records_stale() {
     assert!(!page().contains("<strong>stale</strong>"), "{}", page());
     fake.write("benches-src/chapter/src/climb.rs", "fn another_way() {}\n");
     assert!(page().contains("<strong>stale</strong>") && page().contains("chapter/src/climb.rs"), "{}", page());
-    let listing = fake.print(&["list", "machine-limits", "--form", "page"]);
+    let listing = fake.print(&["listing", "machine-limits", "--form", "page"]);
     assert!(listing.contains("<strong>stale</strong>") && listing.contains("chapter/src/climb.rs"), "{listing}");
 }

@@ -74,6 +74,8 @@ fn scripts_and_terminals_get_the_same_code() {
     assert_eq!(json[0]["path"], "benches-src/chapter/src/bin/slow.rs");
     let text = fake.print(&["listing", "slow"]);
     assert!(text.contains(timed) && text.contains("chapter/slow\n"), "{text}");
+    assert!(text.contains("\ncargo program slow -- --size 3 --placement free\n"), "{text}");
+    assert_eq!(json[0]["command"], "cargo program slow -- --size 3 --placement free");
     fake.write("benches-src/chapter/src/lib.rs", "pub struct Size;\n");
     assert!(fake.print(&["listing", "--file", "chapter/src/lib.rs"]).contains("pub struct Size"));
 }

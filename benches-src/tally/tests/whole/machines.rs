@@ -18,22 +18,11 @@ what = "A slow <step> beside a fast one"
 x = { label = "a fast step", quantity = "fast-step" }
 y = { series = "thread", label = "a slow step", quantity = "slow-step" }
 control = { series = "baseline", label = "an even step", quantity = "even-step" }
+columns = [{ label = "times an even one", quantity = "slow-over-even" }]
 facts = ["kernel"]
-
-[[dearer]]
-name = "foretold"
-what = "a step"
-cost = "fast-step"
-beside = "even-step"
-within = 1.5
-
-[[dearer.row]]
-ratio = "slow-over-even"
-pays = "thread"
-because = "A slow step is a <fast> one."
 "#;
 
-const PAGE: &str = "# Chapter\n\n<!-- cmdrun tally scatter prices -->\n\n<!-- cmdrun tally dearer foretold -->\n";
+const PAGE: &str = "# Chapter\n\n<!-- cmdrun tally scatter prices -->\n";
 
 /// A project without any record.
 fn unmeasured() -> Fake {
@@ -110,6 +99,7 @@ fn a_page_shows_every_machine_and_says_which_lack_a_number() {
         "A slow &#60;step&#62; beside a fast one. No dot: this machine (not measured), stale (a slow step: stale).",
         "<code class=\"command\">cargo tally scatter prices</code>",
         "Machines: cheap, dear; measured ",
+        "<th scope=\"col\">times an even one</th>",
         "<strong>no chart</strong>",
     ] {
         assert!(page.contains(part), "{part}: {page}");
@@ -118,6 +108,7 @@ fn a_page_shows_every_machine_and_says_which_lack_a_number() {
     let csv = fake.read("book/src/generated/local/prices.csv");
     assert!(csv.starts_with("machine,a_fast_step,a_fast_step_low,a_fast_step_high,a_slow_step,"), "{csv}");
     assert!(csv.contains("\ncheap,1000,1000,1000,3000,3000,3000,3,"), "{csv}");
+    assert!(csv.lines().any(|line| line.starts_with("cheap,") && line.contains(",500,500,500,6,6,6,")), "{csv}");
     assert!(
         csv.lines().any(|line| line.starts_with("stale,4000,4000,4000,,") && line.contains("stale: by programs")),
         "{csv}"
@@ -130,56 +121,9 @@ fn no_machine_and_a_single_one_are_said_as_such() {
     let finding = |machine: &str| fake.print(&["scatter", "prices", "--finding", "--machine", machine]);
     assert_eq!(finding("local"), "No machine has every number of this figure yet.\n");
     assert!(fake.print(&["scatter", "prices", "--form", "page"]).contains("none of its rows is measured"));
-    assert!(
-        fake.print(&["dearer", "foretold", "--form", "page"]).contains("No two machines say yet what a step costs.")
-    );
     machine(&fake, "cheap", [1000, 3000, 500]);
     fs::remove_dir_all(fake.path("data/local")).unwrap();
     assert!(finding("cheap").starts_with("Only cheap has every number yet: a fast step costs 1.00 µs"));
-    assert!(fake.print(&["dearer", "foretold", "--machine", "cheap"]).starts_with("No two machines say yet"));
-}
-
-#[test]
-fn a_prediction_is_held_against_the_machines() {
-    let fake = two();
-    let said = fake.print(&["dearer", "foretold", "--machine", "dear"]);
-    assert!(said.starts_with("On dear a step is 4.00× as dear as on cheap, beside work that does not contain it. Of one prediction, 1 holds."), "{said}");
-    assert!(said.contains("take a <step>: holds. Paid by the thread"), "{said}");
-    assert!(said.contains("dear: 24.0 [24.0–24.0]; times that of the cheapest 4.00, foretold 4.00: holds"), "{said}");
-    let page = fake.print(&["dearer", "foretold", "--machine", "dear", "--form", "page"]);
-    for part in [
-        "<div class=\"figure table\" id=\"foretold\">",
-        "take a &#60;step&#62; <span class=\"legend\">free</span>",
-        "A slow step is a &#60;fast&#62; one.",
-        "<strong>holds</strong>",
-        "Threads or tasks? foretold. Measured 2",
-    ] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
-    assert!(!page.contains("\n\n"), "{page}");
-    // Had nobody been foretold to pay, it would not hold; nor if the task had.
-    for (pays, word) in [("neither", "does not hold"), ("both", "does not hold"), ("task", "does not hold")] {
-        fake.write(
-            "benches-src/chapter/takeaways.toml",
-            &FIGURES.replace("pays = \"thread\"", &format!("pays = \"{pays}\"")),
-        );
-        let said = fake.print(&["dearer", "foretold", "--machine", "dear"]);
-        assert!(
-            said.contains(&format!("foretold {}: {word}", if pays == "task" { "0.250" } else { "1.00" })),
-            "{said}"
-        );
-    }
-    let csv = fake.read("book/src/generated/dear/foretold.csv");
-    assert!(csv.starts_with("rung,pays,machine,ratio,ratio_low,ratio_high,foretold,"), "{csv}");
-}
-
-#[test]
-fn a_machine_that_is_slower_at_everything_is_foretold_nothing() {
-    let fake = unmeasured();
-    machine(&fake, "cheap", [1000, 3000, 500]);
-    machine(&fake, "slow", [4000, 12000, 2000]);
-    let said = fake.print(&["dearer", "foretold", "--machine", "slow"]);
-    assert!(said.contains("times that of the cheapest 1.00, foretold 1.00: holds"), "{said}");
 }
 
 #[test]
@@ -206,19 +150,10 @@ fn mistakes_are_found() {
         ("quantity = \"fast-step\"", "quantity = \"fast-ste\"", "did you mean fast-step?"),
         ("quantity = \"even-step\"", "quantity = \"slow-over-even\"", "slow-over-even is no time: its unit is ratio"),
         ("quantity = \"even-step\"", "quantity = \"even[free]\"", "\"even[free]\" is no quantity with a name"),
+        ("quantity = \"slow-over-even\"", "quantity = \"slow[free]\"", "\"slow[free]\" is no quantity with a name"),
         ("name = \"prices\"", "name = \"Prices\"", "is no name for a scatter"),
         ("name = \"prices\"", "name = \"price\"", "unknown scatter \"prices\"; did you mean price?"),
-        ("name = \"foretold\"", "name = \"untold\"", "no page shows the dearer untold"),
         ("series = \"thread\"", "series = \"threads\"", "unknown variant `threads`"),
-        ("pays = \"thread\"", "pays = \"nobody\"", "unknown variant `nobody`"),
-        ("within = 1.5", "within = 1.0", "within is a factor above 1"),
-        ("within = 1.5", "within = inf", "within is a factor above 1"),
-        ("beside = \"even-step\"", "beside = \"slow-over-even\"", "slow-over-even is no time"),
-        (
-            "\nratio = \"slow-over-even\"\npays",
-            "\nratio = \"even-step\"\npays",
-            "0 rows are of the rung slow-over-even, and one is to be",
-        ),
     ] {
         let fake = unmeasured();
         let changed = FIGURES.replacen(from, to, 1);
@@ -228,10 +163,6 @@ fn mistakes_are_found() {
         assert!(said.contains(reason), "{reason}: {said}");
     }
     let fake = unmeasured();
-    let twice = format!("{FIGURES}\n[[dearer.row]]\nratio = \"even-step\"\npays = \"both\"\nbecause = \"It is.\"\n");
-    fake.write("benches-src/chapter/takeaways.toml", &twice);
-    assert!(fail(fake.tally(&["check"])).contains("even-step is no rung of the ladder"));
-    fake.write("benches-src/chapter/takeaways.toml", FIGURES);
     fake.write(
         "book/src/more.md",
         "# More\n\n<!-- cmdrun tally scatter prices -->\n\n<!-- cmdrun tally scatter prices --finding -->\n",

@@ -65,6 +65,7 @@ fn a_directive_that_fails_fails_the_build_and_names_chapter_and_command() {
     for (directive, reason) in [
         ("tally value nobody", "unknown program"),
         ("tally claim C99", "unknown claim"),
+        ("tally claim --chips T1 C99", "unknown claim"),
         ("tally dance", "unrecognized subcommand"),
         ("tally measure", "a directive only prints"),
         ("tally value fast --machine a-machine", "a page has one machine"),

@@ -1,4 +1,4 @@
-//! Machines that came with the checkout, as whoever exports, converts, checks, prints and unpacks them sees them.
+//! Machines that came with the checkout, as whoever exports, checks, prints and unpacks them sees them.
 
 use std::fs;
 
@@ -210,91 +210,27 @@ fn a_damaged_bundle_costs_the_raw_record_and_no_number() {
     assert!(checked.contains("2026-11-20.bundle.zst: it has no digest, since an export was interrupted"), "{checked}");
 }
 
-/// A record as format 1 or 2 has it.
-fn older(record: &str, format: u32) -> String {
-    let lines = record.lines().map(|line| {
-        let mut line: Value = serde_json::from_str(line).unwrap();
-        line.as_object_mut().unwrap().remove("sum");
-        if let Some(header) = line.get_mut("header") {
-            header["format"] = format.into();
-            header.as_object_mut().unwrap().remove("built");
-        }
-        if format == 1
-            && let Some(samples) = line.pointer_mut("/run/observation/samples")
-        {
-            let count = samples["operations"].as_array().unwrap().len();
-            let sample = |nth: usize| {
-                let counters = samples["counters"].as_object().unwrap();
-                let counters = counters.iter().map(|(name, values)| (name.clone(), values[nth].clone()));
-                serde_json::json!({
-                    "operations": samples["operations"][nth],
-                    "elapsed_ns": samples["elapsed_ns"][nth],
-                    "counters": counters.collect::<serde_json::Map<_, _>>(),
-                })
-            };
-            *samples = (0..count).map(sample).collect::<Vec<_>>().into();
-        }
-        line.to_string() + "\n"
-    });
-    lines.collect()
-}
-
 #[test]
-fn folders_of_older_formats_become_sessions_and_nothing_is_lost() {
+fn sessions_that_were_replaced_count_for_how_far_sessions_differ() {
     let fake = measured();
     let record = fake.record();
-    let folder = format!("{MACHINE}/chapter");
-    fake.write(&format!("{folder}/pair.jsonl"), &older(&at_hour(&record, 12), 2));
-    fake.write(&format!("{folder}/pair.jsonl.session"), &older(&at_hour(&record, 10), 1));
-    fake.write(&format!("{folder}/pair.jsonl.session-2"), &older(&at_hour(&record, 11), 2));
-    let checked = fail(fake.tally(&["check"]));
-    assert!(
-        checked.contains("a-machine/chapter: it is no part of a machine's folder")
-            && checked.contains("cargo tally convert"),
-        "{checked}"
-    );
-    let before: Vec<String> =
-        ["", ".session", ".session-2"].map(|end| fake.read(&format!("{folder}/pair.jsonl{end}"))).into();
-    let told = said(&fake, &["convert"]);
-    assert!(told.contains("3 records are in sessions now"), "{told}");
-    assert!(!fake.path(&folder).exists());
-    let without_built = |hour| {
-        let own = at_hour(&record, hour);
-        let (start, rest) = own.split_once("\"built\":").unwrap();
-        summed(&(start.to_owned() + rest.split_once("},").unwrap().1))
-    };
-    let wanted = without_built(10) + &without_built(11) + &without_built(12);
-    assert!(fake.unpacked("a-machine") == wanted, "they are not as they were, or in another order");
-    assert_eq!(value(&fake)["sessions"], 3);
-    // Whoever was interrupted before the old files were removed goes on.
-    for (end, text) in ["", ".session", ".session-2"].iter().zip(before) {
-        fake.write(&format!("{folder}/pair.jsonl{end}"), &text);
-    }
-    assert!(!said(&fake, &["convert"]).contains("wrote"));
-    assert!(!fake.path(&folder).exists() && sessions(&fake).len() == 6);
-    assert_eq!(said(&fake, &["convert"]), "", "and there is nothing more to do");
-}
-
-#[test]
-fn what_cannot_be_converted_whole_stays_as_it_is() {
-    let fake = measured();
-    let record = fake.record();
-    let path = format!("{MACHINE}/chapter/pair.jsonl");
-    for (bad, reason) in [
-        (
-            summed(&record.replacen("\"seed\":", "\"diary\":\"dear\",\"seed\":", 1)),
-            "pair.jsonl, line 1: holds something that the format",
-        ),
-        (summed(&record.replacen("\"known\":{", "\"known\":{\"host name\":\"arthur\",", 1)), "not on the allow-list"),
-        (record.replacen("\"elapsed_ns\":[2", "\"elapsed_ns\":[3", 1), "does not come to its sum"),
-        (record[..record.len() - 9].to_owned(), "pair.jsonl, line 20"),
-    ] {
-        fake.write(&path, &bad);
-        let refused = fail(fake.tally(&["convert"]));
-        assert!(refused.contains(reason), "{reason}: {refused}");
-        assert_eq!(fake.read(&path), bad);
-        assert!(!fake.path(&format!("{MACHINE}/sessions")).exists());
-    }
+    fake.contribute("a-machine", &at_hour(&record, 10));
+    fs::create_dir(fake.path("data/history")).unwrap();
+    let frozen = fake.path("data/history/a-machine.digest.zst");
+    fs::rename(fake.path(&format!("{MACHINE}/sessions/2026-11-20.digest.zst")), &frozen).unwrap();
+    fake.contribute("a-machine", &at_hour(&record, 12));
+    let derived = || said(&fake, &["between", "--derive"]) + &fake.read("data/between-sessions.toml");
+    assert!(derived().contains("\nsessions = 2\n"), "{}", derived());
+    assert!(said(&fake, &["between", "--check"]).contains("is what 2 sessions come to"));
+    // One that lies in both counts once.
+    fake.add_session("a-machine", &at_hour(&record, 10));
+    assert!(derived().contains("\nsessions = 2\n"), "{}", derived());
+    fs::write(&frozen, "damaged").unwrap();
+    let refused = fail(fake.tally(&["between", "--check"]));
+    assert!(refused.contains("data/history/a-machine.digest.zst"), "{refused}");
+    fs::remove_file(&frozen).unwrap();
+    fake.contribute("a-machine", &at_hour(&record, 12));
+    assert!(fail(fake.tally(&["between", "--check"])).contains("is not what its sessions come to"));
 }
 
 #[test]

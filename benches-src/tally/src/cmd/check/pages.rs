@@ -30,7 +30,7 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
                     continue;
                 }
             };
-            let verbs = ["claim", "scatter", "table", "dumbbell", "dearer"].map(|verb| format!("tally {verb} "));
+            let verbs = ["claim", "scatter", "table", "dumbbell"].map(|verb| format!("tally {verb} "));
             let is_home = verbs.iter().any(|verb| command.starts_with(verb)) && !command.contains("--");
             let key = match chart(&command) {
                 Some(chart) => Some(format!("{page}: {}", chart.name())),
@@ -107,8 +107,7 @@ pub fn takeaways(view: &View) -> Result<Vec<String>> {
         wrong.push(format!("takeaways.toml: no page shows the takeaway {}", takeaway.id));
     }
     let figures = view.front.dumbbells.iter().map(|own| ("dumbbell", &own.name));
-    let figures = figures.chain(view.front.scatters.iter().map(|own| ("scatter", &own.name)));
-    for (verb, name) in figures.chain(view.front.dearer.iter().map(|own| ("dearer", &own.name))) {
+    for (verb, name) in figures.chain(view.front.scatters.iter().map(|own| ("scatter", &own.name))) {
         let directive = format!("cmdrun tally {verb} {name} -->");
         if !view.places.pages().iter().any(|(_, text)| text.contains(&directive)) {
             wrong.push(format!("takeaways.toml: no page shows the {verb} {name}"));
@@ -208,22 +207,16 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Value(value) => value.asked(&view.plans).map(drop),
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
-        Verb::Claim(claim) => claim.id.map_or(Ok(()), |id| view.plans.claim(&id).map(drop)),
-        Verb::Chips(chips) => chips.ids.iter().try_for_each(|id| view.plans.claim(id).map(drop)),
-        Verb::Confirm(_) | Verb::Different(_) | Verb::Score(_) | Verb::Which(_) | Verb::Between(_) => Ok(()),
+        Verb::Claim(claim) => claim.ids().try_for_each(|id| view.plans.claim(id).map(drop)),
+        Verb::Confirm(_) | Verb::Different(_) | Verb::Which(_) | Verb::Between(_) => Ok(()),
         Verb::Takeaway(takeaway) => takeaway.ids.iter().try_for_each(|id| view.front.takeaway(id).map(drop)),
         Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
         Verb::Dumbbell(dumbbell) => dumbbell.is_known(view),
         Verb::Scatter(scatter) => scatter.is_known(view),
-        Verb::Dearer(dearer) => dearer.is_known(view),
         Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
         Verb::Limits(_) => limits::is_known(view),
         Verb::Listing(listing) => listing.is_known(view),
-        Verb::List(list) => match (list.program, list.prediction) {
-            (Some(program), _) => view.plans.chapter_of(&program).map(drop),
-            (_, Some(experiment)) => view.plans.experiment(&experiment).map(drop),
-            (None, None) => Ok(()),
-        },
+        Verb::List(list) => list.prediction.map_or(Ok(()), |own| view.plans.experiment(&own).map(drop)),
         _ => bail!(ONLY_PRINTS),
     }
 }

@@ -10,7 +10,7 @@ use crate::book::claim::Claim;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::plan_file::{self, LONGEST_LINE};
-use crate::cmd::list::operation;
+use crate::cmd::listing::operation;
 use crate::print::frame::{planned_cells, shared_parameters};
 use crate::print::view::View;
 use crate::project::Project;

@@ -247,12 +247,12 @@ fn a_session_that_is_there_twice_is_named() {
 }
 
 #[test]
-fn what_lies_there_as_before_is_named_with_the_command_that_converts_it() {
+fn what_is_no_part_of_a_machines_folder_is_named_with_the_cure() {
     let folder = folder();
     fs::create_dir(folder.path().join("switch-cost")).unwrap();
     let (unreadable, strays) = said(folder.path());
     assert!(unreadable.is_empty() && strays.contains("switch-cost: it is no part of a machine's folder"), "{strays}");
-    assert!(strays.contains("cargo tally convert"), "{strays}");
+    assert!(strays.contains("move it elsewhere or remove it"), "{strays}");
 }
 
 #[test]
