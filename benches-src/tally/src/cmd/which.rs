@@ -30,19 +30,19 @@ impl Which {
                         None => html(service),
                     };
                     format!(
-                        "<tr><th scope=\"row\">{service}</th><td><strong>{choice}</strong></td><td>{among}</td><td>{because}</td></tr>\n"
+                        "<tr><th scope=\"row\">{service}</th><td><strong>{choice}</strong></td><td class=\"among\">{among}</td><td>{because}</td></tr>\n"
                     )
                 };
                 let rows: String = rows.iter().map(row).collect();
                 format!(
                     "{}<table class=\"which\">\n<thead><tr><th scope=\"col\">your service</th><th scope=\"col\">here</th>\
-                     <th scope=\"col\">so on</th><th scope=\"col\">because, here</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+                     <th scope=\"col\">agree</th><th scope=\"col\">because</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
                     render::wide("Which to use for what")
                 )
             }
             Form::Text => {
                 let line = |own: &Row| {
-                    format!("{}: {}, so on {} machines. {}\n", own.service, own.choice, own.among, own.because)
+                    format!("{}: {}, {} machines agree. {}\n", own.service, own.choice, own.among, own.because)
                 };
                 rows.iter().map(line).collect()
             }

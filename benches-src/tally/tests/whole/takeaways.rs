@@ -128,7 +128,7 @@ fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() 
     assert_eq!(other, "which-is-slower: Fast is slower: 0.600×.\n", "two of three say so");
     let range = "over-machines: Slow takes 0.50–3.0 times as long on three machines.\n";
     assert_eq!(fake.print(&["takeaway", "over-machines"]), range);
-    assert!(fake.print(&["which"]).contains("steps: tasks, so on 1 of 3 machines. a slow step"));
+    assert!(fake.print(&["which"]).contains("steps: tasks, 1 of 3 machines agree. a slow step"));
     let line = fake.print(&["list", "--machines", "--line"]);
     assert!(line.starts_with("Ranges: three machines, "), "{line}");
 }

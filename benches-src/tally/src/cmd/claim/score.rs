@@ -38,12 +38,19 @@ pub fn print(view: &View, predictions: bool, form: Form) -> Result<String> {
     let present = || counts.iter().filter(|(.., count)| *count > 0);
     Ok(match form {
         Form::Page => {
+            let meaning = view.way_to("claims.md#what-the-verdicts-mean");
+            let length = |(verdict, _, count): &(Verdict, &str, usize)| {
+                format!("<span class=\"{}\" style=\"flex-grow: {count}\"></span>", verdict.class())
+            };
             let part = |(verdict, words, count): &(Verdict, &str, usize)| {
                 let class = verdict.class();
-                format!("<li class=\"{class}\" style=\"flex-grow: {count}\"><strong>{count}</strong> {words}</li>\n")
+                format!("<li class=\"{class}\"><a href=\"{meaning}\"><strong>{count}</strong> {words}</a></li>\n")
             };
-            let parts: String = present().map(part).collect();
-            format!("<p>{all} {what}{stale}:</p>\n<ul class=\"score\">\n{parts}</ul>\n")
+            let (bar, parts) = (present().map(length).collect::<String>(), present().map(part).collect::<String>());
+            format!(
+                "<p>{all} {what}{stale}:</p>\n<div class=\"score\" aria-hidden=\"true\">{bar}</div>\n\
+                 <ul class=\"score\">\n{parts}</ul>\n"
+            )
         }
         Form::Text => {
             let parts: Vec<String> = present().map(|(_, words, count)| format!("{count} {words}")).collect();
