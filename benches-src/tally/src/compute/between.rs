@@ -236,6 +236,18 @@ impl Between {
         of: &Header,
         others: &[Record],
     ) -> Result<Quantity> {
+        self.cut(quantity, expression, of, others, Ok)
+    }
+
+    /// The same, with the widened interval cut to what is possible.
+    fn cut(
+        &self,
+        quantity: Quantity,
+        expression: &Expression,
+        of: &Header,
+        others: &[Record],
+        possible: impl Fn((f64, f64)) -> Result<(f64, f64)>,
+    ) -> Result<Quantity> {
         let Some(within) = quantity.estimate.interval else { return Ok(quantity) };
         let mut medians = Vec::new();
         for other in others {
@@ -249,16 +261,40 @@ impl Between {
         } else {
             let kind = Kind::of_number(expression, &quantity.estimate);
             let own = widened(kind, &quantity.estimate, within, self.factor(kind, of).unwrap_or(1.0));
+            let own = hull(within, possible(own)?);
             medians.into_iter().fold(own, |interval, median| hull(interval, (median, median)))
         };
         let estimate = Estimate { interval: Some(interval), ..quantity.estimate };
         Ok(Quantity { estimate, sessions, ..quantity })
     }
 
+    /// An interval of a difference without what no two numbers within the intervals of its terms come to.
+    fn as_terms_allow(
+        &self,
+        (low, high): (f64, f64),
+        expression: &Expression,
+        record: &Record,
+        others: &[Record],
+    ) -> Result<(f64, f64)> {
+        let (a, b) = match expression {
+            Expression::Binary(a, Operator::Minus, b) => (a, b),
+            Expression::In(_, formula) => return self.as_terms_allow((low, high), formula, record, others),
+            _ => return Ok((low, high)),
+        };
+        let (Ok(a), Ok(b)) = (self.of(record, a, others)?, self.of(record, b, others)?) else { return Ok((low, high)) };
+        let Some(((a_low, a_high), (b_low, b_high))) = a.estimate.interval.zip(b.estimate.interval) else {
+            return Ok((low, high));
+        };
+        Ok((low.max(a_low - b_high), high.min(a_high - b_low)))
+    }
+
     /// The same where there may be no number.
     pub fn of(&self, record: &Record, expression: &Expression, others: &[Record]) -> Result<Measured> {
         match record.evaluate(expression)? {
-            Ok(quantity) => Ok(Ok(self.printed(quantity, expression, &record.header, others)?)),
+            Ok(quantity) => {
+                let as_terms_allow = |interval| self.as_terms_allow(interval, expression, record, others);
+                Ok(Ok(self.cut(quantity, expression, &record.header, others, as_terms_allow)?))
+            }
             missing => Ok(missing),
         }
     }

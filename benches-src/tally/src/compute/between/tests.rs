@@ -138,3 +138,19 @@ fn the_factor_that_is_needed_is_the_one_that_suffices() {
         );
     }
 }
+
+#[test]
+fn a_difference_is_no_wider_than_its_terms_allow() {
+    let mut record = session(1e6, 6, 0);
+    record.header.cells.push(cell("b", "free"));
+    record.runs.extend((0..6).map(|round| run(round, 1, 2e5 * [1.0, 1.01, 0.99, 1.02, 0.98, 1.0][round as usize])));
+    let mut between = between(Some(1.1));
+    between.kinds.push(Factor { kind: Kind::Difference, factor: Some(3.0), ..between.kinds[0].clone() });
+    let of = |text: &str| {
+        let expression = Expression::parse(text).unwrap();
+        between.of(&record, &expression, &[]).unwrap().unwrap().estimate.interval.unwrap()
+    };
+    let ((low, high), (a, b)) = (of("a - b"), (of("a"), of("b")));
+    assert!((a.0 - b.1..=a.1 - b.0).contains(&low) && (a.0 - b.1..=a.1 - b.0).contains(&high), "{low} {high}");
+    assert!(high - low > 0.9 * ((a.1 - b.0) - (a.0 - b.1)), "it is cut and not replaced");
+}
