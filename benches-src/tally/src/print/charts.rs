@@ -1,6 +1,7 @@
 //! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
 //! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
 
+mod patch;
 mod pencil;
 
 use std::fs::{self, File};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use regex::{Captures, Regex};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,6 +23,7 @@ use crate::project::Project;
 use crate::record::sources::hash;
 use crate::say;
 
+use patch::Change;
 pub use pencil::{Packages, Pencil};
 
 /// What is to be drawn.
@@ -46,16 +49,29 @@ pub struct Drawn {
     pub narrow: String,
 }
 
-/// A specification with its rows and the titles of its axes, each with the word that stands for it in the file.
-pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&str, &str)]) -> Result<Value> {
-    let path = project.charts().join(format!("{name}.vl.json"));
+/// A file of book/charts.
+fn read<T: DeserializeOwned>(project: &Project, name: &str) -> Result<T> {
+    let path = project.charts().join(name);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut spec: Value = serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))?;
-    ensure!(spec["data"]["name"] == "rows", "{}: its data source is not named \"rows\"", path.display());
+    serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))
+}
+
+/// The wide specification of a shape, and the narrow one, as the files have them.
+fn shapes(project: &Project, shape: &str) -> Result<[Value; 2]> {
+    let wide: Value = read(project, &format!("{shape}.vl.json"))?;
+    ensure!(wide["data"]["name"] == "rows", "book/charts/{shape}.vl.json: its data source is not named \"rows\"");
+    let changes = format!("{shape}-narrow.patch.json");
+    let mut narrow = wide.clone();
+    for change in read::<Vec<Change>>(project, &changes)? {
+        change.apply(&mut narrow).with_context(|| format!("in book/charts/{changes}"))?;
+    }
+    Ok([wide, narrow])
+}
+
+/// A specification with its rows and the titles of its axes, each with the word that stands for it in the file.
+fn filled(mut spec: Value, config: &Value, rows: &[Value], titles: &[(&str, &str)]) -> Value {
     spec["datasets"] = serde_json::json!({ "rows": rows });
-    let config = project.charts().join("config.json");
-    let text = fs::read_to_string(&config).with_context(|| format!("cannot read {}", config.display()))?;
-    spec["config"] = serde_json::from_str(&text).with_context(|| format!("in {}", config.display()))?;
+    spec["config"] = config.clone();
     set_titles(&mut spec, titles);
     if let Some(room) = spec["usermeta"]["room"].as_f64() {
         spec["width"] = (room - names_room(rows)).max(NARROWEST_PLOT).round().into();
@@ -66,7 +82,7 @@ pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&
     if xs.first() == Some(&0.0) {
         make_room_for_0(&mut spec, &Value::from(xs));
     }
-    Ok(spec)
+    spec
 }
 
 /// However long the names are, a plot keeps so many pixels.
@@ -116,12 +132,12 @@ pub fn specifications(
     titles: &[(&str, &str)],
     description: &str,
 ) -> Result<[Value; 2]> {
-    let read = |name: &str| -> Result<Value> {
-        let mut own = specification(project, name, rows, titles)?;
+    let config: Value = read(project, "config.json")?;
+    Ok(shapes(project, shape)?.map(|spec| {
+        let mut own = filled(spec, &config, rows, titles);
         own["description"] = description.into();
-        Ok(own)
-    };
-    Ok([read(shape)?, read(&format!("{shape}-narrow"))?])
+        own
+    }))
 }
 
 /// Both drawings, of which a page shows the one that it has room for.

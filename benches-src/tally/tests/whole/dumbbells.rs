@@ -8,7 +8,7 @@ fn fake() -> Fake {
     let fake = Fake::new();
     fake.compare();
     let charts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/charts");
-    for file in ["draw.mjs", "config.json", "package-lock.json", "dumbbell.vl.json", "dumbbell-narrow.vl.json"] {
+    for file in ["draw.mjs", "config.json", "package-lock.json", "dumbbell.vl.json", "dumbbell-narrow.patch.json"] {
         fake.write(&format!("book/charts/{file}"), &fs::read_to_string(format!("{charts}/{file}")).unwrap());
     }
     fake

@@ -47,7 +47,7 @@ fn unmeasured() -> Fake {
     fake.write("benches-src/chapter/takeaways.toml", FIGURES);
     fake.write("book/src/chapter.md", PAGE);
     let charts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/charts");
-    for file in ["draw.mjs", "config.json", "package-lock.json", "scatter.vl.json", "scatter-narrow.vl.json"] {
+    for file in ["draw.mjs", "config.json", "package-lock.json", "scatter.vl.json", "scatter-narrow.patch.json"] {
         fake.write(&format!("book/charts/{file}"), &fs::read_to_string(format!("{charts}/{file}")).unwrap());
     }
     fake

@@ -109,9 +109,8 @@ fn without_node_a_warning_is_given_and_the_place_of_a_chart_says_so() {
     for file in ["draw.mjs", "config.json", "package-lock.json"] {
         fake.write(&format!("book/charts/{file}"), "{}");
     }
-    for name in ["dots", "dots-narrow"] {
-        fake.write(&format!("book/charts/{name}.vl.json"), "{\"data\": {\"name\": \"rows\"}}");
-    }
+    fake.write("book/charts/dots.vl.json", "{\"data\": {\"name\": \"rows\"}}");
+    fake.write("book/charts/dots-narrow.patch.json", "[]");
     succeed(fake.measure(&[]));
     let mut chart = fake.tally(&["chart", "pair", "dots", "--caption", support::CAPTION, "--form", "page"]);
     chart.env("PATH", "/nowhere");

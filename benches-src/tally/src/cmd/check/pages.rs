@@ -182,9 +182,9 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
     let charts = fs::read_dir(view.project.charts()).into_iter().flatten().flatten();
     let files: BTreeSet<String> = charts.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
     for shape in files.iter().filter_map(|file| file.strip_suffix(".vl.json")) {
-        let is_whole = shape.ends_with("-narrow") || files.contains(&format!("{shape}-narrow.vl.json"));
-        if !is_whole {
-            wrong.push(format!("book/charts/{shape}-narrow.vl.json is missing: a picture has a form for phones too"));
+        let narrow = format!("{shape}-narrow.patch.json");
+        if !files.contains(&narrow) {
+            wrong.push(format!("book/charts/{narrow} is missing: a picture has a form for phones too"));
         }
     }
     Ok(wrong)
