@@ -151,6 +151,11 @@ test('every link leads somewhere, and no page has an id twice', () => {
   assert.deepEqual(deadLinks(site), []);
 });
 
+test('no Markdown is left in a page', () => {
+  const left = pages(site).filter((name) => /\]\([\w./-]+\.md/.test(readFileSync(join(site, name), 'utf8')));
+  assert.deepEqual(left, []);
+});
+
 test('a number in a sentence leads to its row', () => {
   const text = (name) => readFileSync(join(site, name), 'utf8');
   const rowsOf = new Map(pages(site).map((name) => [name, new Set([...text(name).matchAll(/<tr [^<>]*id="([^"]+)"/g)].map(([, id]) => id))]));
