@@ -76,7 +76,12 @@ impl Chart {
         let kept = view.kept(plan, experiment)?;
         let (record, freshness) = match kept.as_ref() {
             Ok(kept) => kept,
-            Err(missing) => return Ok(render::missing(missing, form)),
+            Err(missing) => {
+                return match view.instead(missing).filter(|there| form == Form::Page && there.has(plan, experiment)) {
+                    Some(there) => Ok(render::instead_of_block(&self.print(&there, form)?, missing)),
+                    None => Ok(render::missing(missing, form)),
+                };
+            }
         };
         if let Err(error) = is_drawn(experiment) {
             let missing = Missing::new("no chart", error.to_string());

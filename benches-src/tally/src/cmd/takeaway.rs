@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::compute::quantity::Missing;
 use crate::print::render::{self, Form};
-use crate::print::takeaways;
+use crate::print::takeaways::{self, Case};
 use crate::print::view::View;
 
 /// A finding, in the sentence that the data choose
@@ -29,7 +29,7 @@ impl Takeaway {
             if self.ids.is_empty() { all.collect() } else { self.ids.iter().map(String::as_str).collect() };
         let mut sentences = Vec::new();
         for id in ids {
-            sentences.push((id, takeaways::said(view, &view.front.takeaway(id)?.cases, form)?));
+            sentences.push((id, said(view, &view.front.takeaway(id)?.cases, form)?));
         }
         Ok(match form {
             Form::Page => {
@@ -46,6 +46,18 @@ impl Takeaway {
             }
         })
     }
+}
+
+/// A sentence; on a page all of it is the reference machine's if a number of it was not measured here.
+fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
+    let said = takeaways::said(view, cases, form)?;
+    let there =
+        said.as_ref().err().filter(|_| form == Form::Page).and_then(|missing| Some((missing, view.instead(missing)?)));
+    let Some((missing, there)) = there else { return Ok(said) };
+    Ok(match takeaways::said(&there, cases, form)? {
+        Ok(sentence) => Ok(render::instead(&sentence, missing)),
+        Err(_) => said,
+    })
 }
 
 fn plain(said: &Result<String, Missing>) -> String {

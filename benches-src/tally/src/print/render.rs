@@ -86,6 +86,22 @@ pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Res
     Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{value}</a>{marks}", html(&title)))
 }
 
+/// What the reference machine says in the place of something that was not measured here, as HTML: pale, marked, and with how to measure it here.
+pub fn instead(said: &str, missing: &Missing) -> String {
+    let (word, reason) = (html(missing.word), html(&missing.reason));
+    format!(
+        "<span class=\"elsewhere\">{said} <span class=\"legend\" tabindex=\"0\" title=\"here {word}; {reason}\">(reference machine)</span></span>"
+    )
+}
+
+/// The same of a table or a figure.
+pub fn instead_of_block(block: &str, missing: &Missing) -> String {
+    let (word, reason) = (html(missing.word), html(&missing.reason));
+    format!(
+        "<div class=\"elsewhere\">\n<p class=\"legend\">Here {word} ({reason}). These are the reference machine’s numbers:</p>\n{block}</div>\n"
+    )
+}
+
 /// How many sessions an interval knows of, where these are several.
 fn of_sessions(quantity: &Quantity) -> String {
     if quantity.sessions > 1 { format!(" of the last of {} sessions", quantity.sessions) } else { String::new() }

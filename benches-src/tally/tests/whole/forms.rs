@@ -396,6 +396,41 @@ fn check_looks_into_the_calculator() {
 }
 
 #[test]
+fn what_was_not_measured_here_is_said_by_the_reference_machine_and_marked() {
+    let fake = recorded();
+    fake.refer_to("a-machine");
+    fake.write(
+        "benches-src/takeaways.toml",
+        "[[takeaway]]\nid = \"pair-dots\"\n[[takeaway.case]]\nsay = \"A slow step takes {slow[free]}.\"\n",
+    );
+    for file in ["draw.mjs", "config.json", "package-lock.json", "dots.vl.json", "dots-narrow.patch.json"] {
+        fake.write(
+            &format!("book/charts/{file}"),
+            if file.contains("patch") { "[]" } else { "{\"data\": {\"name\": \"rows\"}}" },
+        );
+    }
+    std::fs::remove_dir_all(fake.path("data/local")).unwrap();
+    let page = |what: &[&str]| fake.print(&[what, &["--form", "page"]].concat());
+    let value = page(&["value", "slow[free]", "--experiment", "pair"]);
+    let takeaway = page(&["takeaway", "pair-dots"]);
+    for said in [&value, &takeaway] {
+        assert!(said.contains("<span class=\"elsewhere\">") && said.contains("(reference machine)"), "{said}");
+        assert!(said.contains("title=\"here not measured; run: cargo tally measure pair\""), "{said}");
+        assert!(!said.contains("class=\"missing\"") && said.contains(" µs</a>"), "{said}");
+    }
+    for block in [page(&["table", "pair"]), page(&["chart", "pair", "dots", "--caption", "Steps."])] {
+        assert!(
+            block.starts_with("<div class=\"elsewhere\">\n<p class=\"legend\">Here not measured (run: cargo"),
+            "{block}"
+        );
+    }
+    // What a machine could not measure is its own, and so is what a terminal or a script asks for.
+    let unavailable = page(&["value", "slow[one-cpu]", "--experiment", "pair"]);
+    assert!(!unavailable.contains("elsewhere"), "the reference has none either: {unavailable}");
+    assert!(fake.print(&["value", "slow[free]", "--experiment", "pair"]).contains("(not measured: run: "));
+}
+
+#[test]
 fn several_machines_stand_below_each_other() {
     let fake = recorded();
     let one = fake.print(&["list", "--machines", "--machine", "a-machine", "--form", "page"]);

@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use super::View;
+use crate::compute::quantity::Missing;
 use crate::project::Machine;
 
 impl View {
@@ -65,5 +66,13 @@ impl View {
         } else {
             machine.name().to_owned()
         }
+    }
+
+    /// The reference machine's numbers, for the place of what the reader's own machine was not asked to measure; nothing where a number is missing for
+    /// another reason, which may be a finding.
+    pub fn instead(&self, missing: &Missing) -> Option<Self> {
+        let is_to_be_measured = matches!(missing.word, "full only" | "not measured");
+        let reference = self.beside().filter(|_| self.machine == Machine::Local && is_to_be_measured)?;
+        Some(self.of_machine(reference))
     }
 }
