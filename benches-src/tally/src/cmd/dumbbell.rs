@@ -96,7 +96,7 @@ impl Dumbbell {
                 "<span class=\"legend\">{}. ×: {}. Measured on {}.</span>",
                 html(what),
                 html(&ratio),
-                html(view.machine.name())
+                html(&view.phrase(&view.machine))
             ),
             marks,
             stale: stale(view, compared)?,

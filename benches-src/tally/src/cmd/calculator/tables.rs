@@ -17,7 +17,7 @@ impl Printer<'_> {
             "{}<table>\n<caption><span>Worked cases. The settings are assumed, the rest is computed from records: {}.</span></caption>\n\
              <thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{heads}</tr>\n</thead>\n<tbody>\n{}</tbody>\n<tbody>\n{}{}</tbody>\n</table>\n</div>\n",
             render::wide("Worked cases"),
-            html(self.view.machine.name()),
+            html(&self.view.phrase(&self.view.machine)),
             self.setting_rows(),
             self.output_rows()?,
             row(QUESTION, answers)

@@ -3,7 +3,8 @@
 use anyhow::Result;
 use serde_json::json;
 
-use super::verdict_of;
+use super::score::ORDER;
+use super::{is_published, verdict_of};
 use crate::book::verdict::Verdict;
 use crate::print::escape::html;
 use crate::print::render::Form;
@@ -18,10 +19,30 @@ pub fn print(view: &View, ids: &[String], form: Form) -> Result<String> {
             serde_json::Value::from(objects.collect::<Vec<_>>()).to_string() + "\n"
         }
         Form::Page => {
-            let items: String = chips.iter().map(Chip::item).collect();
-            format!("<ul class=\"chips\" aria-label=\"Claims of this chapter\">\n{items}</ul>\n")
+            let (published, own): (Vec<&Chip>, Vec<&Chip>) = chips.iter().partition(|chip| chip.is_published);
+            let items: String = published.into_iter().map(Chip::item).collect();
+            format!(
+                "<ul class=\"chips\" aria-label=\"What others claimed\">\n{items}</ul>\n{}",
+                predictions(view, &own)
+            )
         }
     })
+}
+
+/// How the predictions of a chapter came out, in a line.
+fn predictions(view: &View, chips: &[&Chip]) -> String {
+    let counts = ORDER.map(|verdict| (chips.iter().filter(|chip| chip.verdict == verdict).count(), verdict));
+    let parts = counts.iter().filter(|(count, _)| *count > 0);
+    let parts = parts.map(|(count, verdict)| format!("{count} {}", verdict.said_of(*count)));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    match chips.len() {
+        0 => String::new(),
+        1 => format!("<p class=\"chips\">Of <a href=\"{}\">our own prediction</a>: {parts}.</p>\n", chips[0].link),
+        many => {
+            let all = view.way_to("claims.md");
+            format!("<p class=\"chips\">Of <a href=\"{all}\">our own {many} predictions</a>: {parts}.</p>\n")
+        }
+    }
 }
 
 /// A claim with what is said of it.
@@ -30,28 +51,55 @@ struct Chip<'a> {
     sentence: &'a str,
     verdict: Verdict,
     is_aged: bool,
+    is_published: bool,
     link: String,
 }
+
+/// So much of a sentence is enough to know it by.
+const BEGINNING: usize = 34;
 
 impl<'a> Chip<'a> {
     fn of(view: &'a View, id: &'a str) -> Result<Self> {
         let (plan, claim) = view.plans.claim(id)?;
         let (verdict, is_aged) = verdict_of(view, plan, claim)?;
-        Ok(Self { id, sentence: &claim.sentence, verdict, is_aged, link: view.link(&plan.chapter, id) })
+        let (sentence, is_published) = (claim.sentence.as_str(), is_published(view, claim)?);
+        Ok(Self { id, sentence, verdict, is_aged, is_published, link: view.link(&plan.chapter, id) })
     }
 
     fn words(&self) -> String {
-        self.verdict.words().to_owned() + if self.is_aged { " (stale)" } else { "" }
+        self.aged(self.verdict.words())
+    }
+
+    /// Behind its sentence.
+    fn said(&self) -> String {
+        self.aged(self.verdict.said_of(1))
+    }
+
+    fn aged(&self, words: &str) -> String {
+        words.to_owned() + if self.is_aged { " (stale)" } else { "" }
+    }
+
+    /// How its sentence begins, in whole words.
+    fn beginning(&self) -> String {
+        let mut words = String::new();
+        for word in self.sentence.split_whitespace() {
+            if words.chars().count() + word.chars().count() > BEGINNING {
+                return words + " …";
+            }
+            words = if words.is_empty() { word.to_owned() } else { words + " " + word };
+        }
+        words
     }
 
     fn item(&self) -> String {
         format!(
-            "<li class=\"{}\"><a href=\"{}\" title=\"{}\"><strong>{}</strong> {}</a></li>\n",
+            "<li class=\"{}\"><a href=\"{}\" title=\"{}: {}\">“{}” <strong>{}</strong></a></li>\n",
             self.verdict.class(),
             self.link,
-            html(self.sentence),
             html(self.id),
-            html(&self.words())
+            html(self.sentence),
+            html(&self.beginning()),
+            html(&self.said())
         )
     }
 }

@@ -8,7 +8,7 @@ use crate::print::render::{self, Form};
 use crate::print::view::View;
 
 /// From what holds to what is not known.
-const ORDER: [Verdict; 7] = [
+pub const ORDER: [Verdict; 7] = [
     Verdict::Holds,
     Verdict::PartlyChecked,
     Verdict::Shifted,
