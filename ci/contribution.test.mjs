@@ -47,6 +47,9 @@ test('what a contribution would change is printed, and nothing of it is run', (t
     }],
     'a changed machine': [/machine\.toml/, () => writeFileSync(join(machine, 'machine.toml'), '[known]\n')],
     'a stray beside sessions': [/notes\.txt/, () => writeFileSync(join(machine, 'sessions/notes.txt'), 'hello')],
+    'a digest, as older tallies kept it beside its bundle': [/2026-11-24\.digest\.zst/, () => {
+      writeFileSync(join(machine, 'sessions/2026-11-24.digest.zst'), 'forged');
+    }],
     'a program': [/2026-11-24-9\.bundle\.zst/, () => writeFileSync(join(machine, 'sessions/2026-11-24-9.bundle.zst'), 'x', { mode: 0o755 })],
     'a name that ends a fence': [/\n    .*~~~~/, () => writeFileSync(join(machines, '~~~~'), '# A heading')],
     'a name that a terminal obeys': [/\n    .*033/, () => writeFileSync(join(machines, '\u001b[2J'), 'x')],
@@ -61,7 +64,7 @@ test('what a contribution would change is printed, and nothing of it is run', (t
 
   const damaged = contribute('damage', () => {
     cpSync(machine, join(checkout, 'data/machines/damaged'), { recursive: true });
-    writeFileSync(join(checkout, 'data/machines/damaged/sessions/2026-11-24.digest.zst'), 'half');
+    writeFileSync(join(checkout, 'data/machines/damaged/sessions/2026-11-24.bundle.zst'), 'half');
   });
   assert.equal(damaged.status, 1);
   assert.match(damaged.stdout, /### What is wrong\n\n(    .*\n)*    .*damaged/);

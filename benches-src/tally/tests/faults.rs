@@ -1131,6 +1131,36 @@ fn machines_without() -> Vec<Case> {
             unless(!ok, text, seen)?;
             refused(fake.measure(&["--again"]), &["is it writable"])
         }),
+        case(
+            KIND,
+            "the disk below target is full, and no digest of a bundle is there",
+            "its numbers are shown",
+            || {
+                let fake = measured();
+                fake.contribute("a-machine", &fake.record());
+                fs::remove_dir_all(fake.path("target")).unwrap();
+                fs::create_dir_all(fake.path("target")).unwrap();
+                let Some(_disk) = Mounted::new(&fake.path("target"), &["-t", "tmpfs", "-o", "size=4k", "tmpfs"]) else {
+                    return Ok(format!("{SKIPPED}this user cannot mount"));
+                };
+                let _ = fs::write(fake.path("target/full"), [0; 1 << 16]);
+                let Said { ok, text } =
+                    said(fake.tally(&["value", "slow[free] / fast[free]", "--machine", "a-machine"]));
+                let seen = has(&text, &["2.00"])?;
+                unless(!ok || text.contains("tally:"), text, seen)
+            },
+        ),
+        case(KIND, "a checkout that cannot be written, and no digest of a bundle is there", "the same", || {
+            let fake = measured();
+            fake.contribute("a-machine", &fake.record());
+            fs::remove_dir_all(fake.path("target")).unwrap();
+            let Some(_readonly) = Mounted::read_only(fake.root()) else {
+                return Ok(format!("{SKIPPED}this user cannot mount"));
+            };
+            let Said { ok, text } = said(fake.tally(&["value", "slow[free] / fast[free]", "--machine", "a-machine"]));
+            let seen = has(&text, &["2.00"])?;
+            unless(!ok || text.contains("tally:"), text, seen)
+        }),
         case(KIND, "data/local is a file", "it is named", || {
             let fake = Fake::new();
             fake.write("data/local", "");

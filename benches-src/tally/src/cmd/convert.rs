@@ -26,15 +26,15 @@ impl Convert {
     /// Converts every machine's folder. The old files are removed once what was written of them was read back.
     pub fn run(&self, project: &Project) -> Result<()> {
         for slug in project.machines()? {
-            let folder = project.data(&Machine::Exported(slug.clone()));
-            let old: Vec<Old> = old_files(&folder).into_iter().map(read).collect::<Result<_>>()?;
+            let machine = Machine::Exported(slug.clone());
+            let old: Vec<Old> = old_files(&project.data(&machine)).into_iter().map(read).collect::<Result<_>>()?;
             if old.is_empty() {
                 continue;
             }
-            for path in add(&folder, old.iter().map(|old| old.record.clone()).collect())? {
+            for path in add(project, &machine, old.iter().map(|old| old.record.clone()).collect())? {
                 say!("tally: wrote {}", path.display());
             }
-            verify(&folder, &old)?;
+            verify(&Contributed::of(project, &machine), &old)?;
             remove(&old)?;
             say!("tally: {slug}: {} records are in sessions now, and their files were removed", old.len());
         }
@@ -72,9 +72,8 @@ fn read(path: PathBuf) -> Result<Old> {
     Ok(Old { path, record })
 }
 
-/// Every record is in some bundle as it was, and in the digest beside it.
-fn verify(folder: &Path, old: &[Old]) -> Result<()> {
-    let written = Contributed::open(folder);
+/// Every record is in some bundle as it was.
+fn verify(written: &Contributed, old: &[Old]) -> Result<()> {
     ensure!(written.unreadable.is_empty(), "{}", written.unreadable.join("\n"));
     let mut there = Vec::new();
     for session in &written.sessions {

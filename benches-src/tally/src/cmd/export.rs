@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -37,7 +37,7 @@ impl Export {
     /// Exports every complete record that is in no session yet. One in which a cell has failures alone stays here, and keeps no other from it.
     pub fn run(&self, project: &Project) -> Result<()> {
         check_machine(&self.slug)?;
-        let folder = project.data(&Machine::Exported(self.slug.clone()));
+        let machine = Machine::Exported(self.slug.clone());
         let plans = Plans::load(project)?;
         // All are read and checked before the first is written.
         let names = telling_names(project);
@@ -62,15 +62,15 @@ impl Export {
             bail!("{}", warnings.iter().fold(none.to_owned(), |said, warning| format!("{said}\n  {warning}")));
         }
         let places: Vec<_> = ready.iter().map(|one| (one.from.display().to_string(), &one.record)).collect();
-        of_one_machine(&places, &folder)?;
-        let written = add(&folder, ready.into_iter().map(|one| one.record).collect())?;
+        of_one_machine(&places, &project.data(&machine))?;
+        let written = add(project, &machine, ready.into_iter().map(|one| one.record).collect())?;
         for path in &written {
             say!("tally: wrote {}", path.display());
         }
         if written.is_empty() {
             say!("tally: every local record is in a session of {} already; nothing was exported", self.slug);
         }
-        warnings.extend(left_over(&plans, &folder));
+        warnings.extend(left_over(&plans, &Contributed::of(project, &machine)));
         for warning in warnings {
             say!("tally: warning: {warning}");
         }
@@ -113,8 +113,7 @@ fn deaths(ready: &Ready) -> Option<String> {
 }
 
 /// What a machine's folder has that is of no experiment of any plan.
-fn left_over(plans: &Plans, folder: &Path) -> Vec<String> {
-    let there = Contributed::open(folder);
+fn left_over(plans: &Plans, there: &Contributed) -> Vec<String> {
     let is_planned = |header: &Header| {
         plans.experiments().any(|(plan, own)| plan.chapter == header.chapter && own.name == header.experiment)
     };

@@ -49,7 +49,7 @@ impl Import {
             let added = self.fit(project, &plans, file).and_then(|Fit { slug, records }| {
                 let warnings = warnings(&plans, &known, &records)?;
                 let count = records.len();
-                let written = add(&project.data(&Machine::Exported(slug.clone())), records)?;
+                let written = add(project, &Machine::Exported(slug.clone()), records)?;
                 Ok((slug, count, written, warnings))
             });
             match added.with_context(|| file.display().to_string()) {

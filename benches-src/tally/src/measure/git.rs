@@ -10,7 +10,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::project::Project;
-use crate::record::contributed::DIGEST;
+use crate::record::contributed::BUNDLE;
 use crate::record::{Digest, Record};
 use crate::say;
 
@@ -81,7 +81,7 @@ struct Once {
 /// A record that a machine's folder ever had.
 enum Kept {
     Lines(Once),
-    Digest(Rc<Digest>, usize),
+    Bundled(Rc<Digest>, usize),
 }
 
 /// All records of an experiment that a machine's folder ever had, in no order, and some of them more than once.
@@ -105,11 +105,11 @@ pub fn history(project: &Project) -> Result<Vec<Former>> {
     };
     for once in files(project)? {
         let machine = once.machine.clone();
-        if once.is_digest() {
-            match once.read(project, |path| Digest::read(&fs::read(path)?)).map(Rc::new) {
+        if once.is_bundle() {
+            match once.read(project, |path| Digest::of(&fs::read(path)?, &project.digests())).map(Rc::new) {
                 Ok(digest) => {
                     for (index, entry) in digest.head.records.iter().enumerate() {
-                        add(&machine, &entry.chapter, &entry.experiment, Kept::Digest(digest.clone(), index));
+                        add(&machine, &entry.chapter, &entry.experiment, Kept::Bundled(digest.clone(), index));
                     }
                 }
                 Err(error) => once.left_out(&error),
@@ -127,7 +127,7 @@ impl Former {
         let mut records = Vec::new();
         for kept in &self.kept {
             match kept {
-                Kept::Digest(digest, index) => match digest.record(*index) {
+                Kept::Bundled(digest, index) => match digest.record(*index) {
                     Ok(record) => records.push(record),
                     Err(error) => say!("tally: left out: a former session of {}: {error:#}", self.machine),
                 },
@@ -155,7 +155,7 @@ fn files(project: &Project) -> Result<Vec<Once>> {
         let [_, _, machine, folder, name] = path.split('/').collect::<Vec<_>>()[..] else { continue };
         let [machine, file, blob] = [machine, &format!("{folder}/{name}"), blob].map(str::to_owned);
         let once = Once { machine, file, blob };
-        if once.is_digest() || once.is_lines() {
+        if once.is_bundle() || once.is_lines() {
             files.push(once);
         }
     }
@@ -163,8 +163,8 @@ fn files(project: &Project) -> Result<Vec<Once>> {
 }
 
 impl Once {
-    fn is_digest(&self) -> bool {
-        self.file.starts_with("sessions/") && self.file.ends_with(DIGEST)
+    fn is_bundle(&self) -> bool {
+        self.file.starts_with("sessions/") && self.file.ends_with(BUNDLE)
     }
 
     /// As records lay in a chapter's folder before there were sessions.

@@ -16,6 +16,7 @@ pub mod programs;
 pub mod publishable;
 pub mod seen;
 mod sessions;
+pub mod side_by_side;
 pub mod sound;
 pub mod sources;
 pub mod store;
@@ -24,7 +25,7 @@ pub mod tokens;
 mod whole;
 mod writer;
 
-pub use digest::{Digest, Entry, Packed};
+pub use digest::{Digest, Entry};
 pub use exact::smuggled;
 pub use lines::*;
 pub use sessions::*;

@@ -194,7 +194,7 @@ fn check_finds_what_does_not_agree() {
         assert!(String::from_utf8_lossy(&checked.stderr).contains(reason.unwrap_or_default()));
     }
     fake.write("book/src/chapter.md", &page("tally table pair"));
-    let stale = "data/machines/a-machine/sessions/2026-11-20.digest.zst, chapter/pair was measured before these changed: chapter/src/bin/slow.rs";
+    let stale = "data/machines/a-machine/sessions/2026-11-20.bundle.zst, chapter/pair was measured before these changed: chapter/src/bin/slow.rs";
     let listing = "benches-src/chapter/src/bin/slow.rs";
     fake.write(listing, &(fake.read(listing) + "fn other() {}\n"));
     assert!(
