@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{Fake, PLAN, book, observation, preprocess, summed};
+use tally::record::packed::pack;
 
 /// What was seen, or what was seen instead of what was expected.
 type Seen = Result<String, String>;
@@ -92,6 +93,7 @@ fn cases() -> Vec<Case> {
     all.extend(losses());
     all.extend(sessions());
     all.extend(contradictions());
+    all.extend(copies());
     all.extend(readings());
     all.extend(revisions());
     all.extend(names());
@@ -559,6 +561,62 @@ fn contradictions() -> Vec<Case> {
             "\"elapsed_ns\":[2000000,2000000]",
             "\"elapsed_ns\":[2000000]",
             &["samples have operations"],
+        ),
+    ]
+}
+
+// A session that is another's, or beside which something lies
+
+fn copies() -> Vec<Case> {
+    const KIND: &str = "No session counts twice, and nothing beside a bundle speaks for it";
+    let contributed = || {
+        let fake = measured();
+        fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n<!-- cmdrun tally table pair -->\n");
+        fake.contribute("a-machine", &fake.record());
+        fake
+    };
+    let bundle = |fake: &Fake, machine: &str| {
+        let sessions = fs::read_dir(fake.path(&format!("data/machines/{machine}/sessions"))).unwrap();
+        sessions.flatten().next().unwrap().path()
+    };
+    vec![
+        case(
+            KIND,
+            "another machine's bundle is imported under a new name",
+            "refused, with the path of the other",
+            move || {
+                let fake = contributed();
+                fs::copy(bundle(&fake, "a-machine"), fake.path("b-machine.bundle.zst")).unwrap();
+                let words = ["b-machine.bundle.zst: pair, begun at", "data/machines/a-machine/sessions/", "already"];
+                let seen = refused(fake.tally(&["import", "b-machine.bundle.zst"]), &words)?;
+                unless(fake.path("data/machines/b-machine").exists(), "something was written", seen)
+            },
+        ),
+        case(KIND, "a machine's folder is copied under a new name", "check refuses it, with both paths", move || {
+            let fake = contributed();
+            let mut copy = Command::new("cp");
+            copy.arg("-r").args(["a-machine", "b-machine"].map(|name| fake.path(&format!("data/machines/{name}"))));
+            support::succeed(copy);
+            refused(fake.tally(&["check"]), &["machines/b-machine/sessions/", "stands in data/machines/a-machine/"])
+        }),
+        case(KIND, "a record stands twice in a bundle", "import refuses it before it writes", || {
+            let fake = measured();
+            let twice = pack(fake.record().repeat(2).as_bytes()).unwrap();
+            fs::write(fake.path("a-machine.bundle.zst"), twice).unwrap();
+            let seen = refused(fake.tally(&["import", "a-machine.bundle.zst"]), &["pair, begun at", "twice"])?;
+            unless(fake.path("data/machines/a-machine").exists(), "something was written", seen)
+        }),
+        case(
+            KIND,
+            "a digest with other numbers lies beside a bundle",
+            "numbers are the bundle's, and check names it",
+            move || {
+                let fake = contributed();
+                let path = bundle(&fake, "a-machine").to_string_lossy().replace(".bundle.", ".digest.");
+                fs::write(path, pack(b"{\"digest\":{}}\n").unwrap()).unwrap();
+                has(&fake.print(&["value", "slow[free] / fast[free]", "--machine", "a-machine"]), &["2.00"])?;
+                refused(fake.tally(&["check"]), &[".digest.zst: its name is no session's", "remove it"])
+            },
         ),
     ]
 }

@@ -12,6 +12,7 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{Contributed, add};
+use crate::record::copies::Copies;
 use crate::record::known::Known;
 use crate::record::private::private_names;
 use crate::record::publishable::{failed, is_within, of_one_machine, refuse_private};
@@ -62,7 +63,13 @@ impl Export {
             bail!("{}", warnings.iter().fold(none.to_owned(), |said, warning| format!("{said}\n  {warning}")));
         }
         let places: Vec<_> = ready.iter().map(|one| (one.from.display().to_string(), &one.record)).collect();
-        of_one_machine(&places, &project.data(&machine))?;
+        let folder = project.data(&machine);
+        of_one_machine(&places, &folder)?;
+        let copies = Copies::of(project)?;
+        for one in &ready {
+            let checked = copies.check(&one.from, [&one.record.header].into_iter(), &folder);
+            checked.with_context(|| one.from.display().to_string())?;
+        }
         let written = add(project, &machine, ready.into_iter().map(|one| one.record).collect())?;
         for path in &written {
             say!("tally: wrote {}", path.display());

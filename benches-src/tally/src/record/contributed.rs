@@ -1,7 +1,6 @@
 //! A machine's folder in `data/machines`: `machine.toml`, and for each session a bundle of its records. Sessions are added and never replaced.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -75,7 +74,6 @@ impl Contributed {
                 Err(error) => own.unreadable.push(refused(&path, &error)),
             }
         }
-        own.strays.extend(twice(&own.sessions));
         own
     }
 
@@ -141,6 +139,11 @@ impl Session {
         file.strip_suffix(BUNDLE).unwrap_or(&file).to_owned()
     }
 
+    /// What each of its records says that it is.
+    pub fn headers(&self) -> impl Iterator<Item = &Header> + Clone {
+        self.digest.records.iter().map(|(header, _)| header)
+    }
+
     /// One of its records, without raw samples.
     pub fn record(&self, index: usize) -> Result<Record> {
         let of = || self.digest.head.records[index].name();
@@ -180,28 +183,6 @@ impl Session {
 fn refused(path: &Path, error: &anyhow::Error) -> String {
     let path = path.display();
     format!("{path}: {error:#}; to have it as it was committed: git checkout -- {path}")
-}
-
-/// Records that two sessions have: one was copied.
-fn twice(sessions: &[Session]) -> Vec<String> {
-    let mut seen = BTreeMap::new();
-    let mut wrong = Vec::new();
-    for session in sessions {
-        for (header, _) in &session.digest.records {
-            let key = (&header.experiment, &header.before.time, header.seed);
-            let first: &Session = seen.entry(key).or_insert(session);
-            if first.path != session.path {
-                wrong.push(format!(
-                    "{}: it has {}, which is in {} already; remove one of the two sessions",
-                    session.path.display(),
-                    header.experiment,
-                    first.name()
-                ));
-                break;
-            }
-        }
-    }
-    wrong
 }
 
 /// The facts that a machine's folder says; nothing where it says none.

@@ -4,6 +4,7 @@ pub mod code;
 mod column;
 pub mod columns;
 pub mod contributed;
+pub mod copies;
 pub mod digest;
 mod exact;
 pub mod known;

@@ -8,6 +8,7 @@ use crate::book::plan::Plan;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
 use crate::record::contributed::{Contributed, Session};
+use crate::record::copies::Copies;
 use crate::record::side_by_side::side_by_side;
 use crate::record::sources::Current;
 use crate::record::store::Store;
@@ -67,6 +68,12 @@ impl Records {
             let Store::Exported(own) = store else { continue };
             wrong.extend(own.unreadable.iter().chain(&own.strays).cloned());
             all.extend(self.asked(machine, store, own));
+        }
+        let mut copies = Copies::default();
+        let sessions = stores.iter().flat_map(|(_, store)| store.sessions());
+        for session in sessions {
+            let noted = copies.note(&session.path, session.headers());
+            wrong.extend(noted.err().map(|error| format!("{}: {error}", session.path.display())));
         }
         for check in side_by_side(all, record) {
             wrong.extend(check.wrong);

@@ -231,19 +231,6 @@ fn a_bundle_that_became_another_after_it_was_opened_is_named_with_its_path_and_t
 }
 
 #[test]
-fn a_session_that_is_there_twice_is_named() {
-    let folder = folder();
-    let sessions = folder.path().join("sessions");
-    fs::copy(sessions.join("2026-11-20.bundle.zst"), sessions.join("2026-11-20-2.bundle.zst")).unwrap();
-    let (unreadable, strays) = said(folder.path());
-    assert!(unreadable.is_empty(), "{unreadable}");
-    assert!(
-        strays.contains("2026-11-20-2.bundle.zst: it has laps, which is in 2026-11-20 already; remove one"),
-        "{strays}"
-    );
-}
-
-#[test]
 fn what_lies_there_as_before_is_named_with_the_command_that_converts_it() {
     let folder = folder();
     fs::create_dir(folder.path().join("switch-cost")).unwrap();
