@@ -1018,6 +1018,33 @@ fn private() -> Vec<Case> {
         ),
         contains("a record with the folder of TMPDIR", "TMPDIR", "/var/tmp", "in /var/tmp/arthur: no steady state"),
         contains("a record with this user's name", "USER", "arthur-dent", "arthur-dent has no steady state"),
+        case(
+            KIND,
+            "a user who is called like a word of the kernel's release",
+            "export says the cure, and it helps",
+            || {
+                let fake = measured();
+                let kernel = fake.record().split("\"kernel\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+                let of_generic = fake.record().replace(&format!("\"{kernel}\""), "\"6.1.0-9-generic\"");
+                fake.change_record(&of_generic);
+                let export = |more: &[&str]| {
+                    let mut export = fake.tally(&[&["export", "a-machine"], more].concat());
+                    export.env("USER", "generic");
+                    export
+                };
+                let words =
+                    ["\"6.1.0-9-generic\"", "--no-secret generic", "TALLY_NO_SECRET=generic in the environment"];
+                let seen = refused(export(&[]), &words)?;
+                refused(export(&["--no-secret", "gener"]), &["is not exported"])?;
+                let mut by_variable = export(&[]);
+                by_variable.env("TALLY_NO_SECRET", "amd64,generic");
+                let Said { ok, text } = said(by_variable);
+                unless(!ok, text, seen.clone())?;
+                fs::remove_dir_all(fake.path("data/machines/a-machine")).unwrap();
+                let Said { ok, text } = said(export(&["--no-secret", "generic"]));
+                unless(!ok, text, seen)
+            },
+        ),
         called("HOSTNAME", "thread"),
         called("HOSTNAME", "free"),
         called("USER", "core"),

@@ -432,10 +432,15 @@ pub fn line(program: &str, ns: u64) -> String {
 pub fn preprocess(fake: &Fake, which: &str, settings: Value, content: &str) -> Output {
     let mut command = fake.tally(&["preprocess", which]);
     command.env("TALLY_PROGRAMS", fake.path("programs"));
+    hand_over(command, &book(fake, settings, content))
+}
+
+/// Runs a command with this as its standard input.
+pub fn hand_over(mut command: Command, input: &str) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // One that refuses its settings does not read to the end.
-    let _ = child.stdin.take().unwrap().write_all(book(fake, settings, content).as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
 
