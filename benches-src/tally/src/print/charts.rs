@@ -2,6 +2,7 @@
 //! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
 
 mod pencil;
+mod ticks;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -66,6 +67,7 @@ pub fn specification(project: &Project, name: &str, rows: &[Value], titles: &[(&
     if xs.first() == Some(&0.0) {
         make_room_for_0(&mut spec, &Value::from(xs));
     }
+    ticks::number_axes(&mut spec, rows);
     Ok(spec)
 }
 
