@@ -408,6 +408,36 @@ fn sessions() -> Vec<Case> {
                 }
             },
         ),
+        case(
+            KIND,
+            "the wall clock is put back by a day while a session runs",
+            "it is the record, and a doubt says so",
+            || {
+                let fake = measured();
+                let (before, end) =
+                    fake.record().rsplit_once("\"time\":\"").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+                let began = before.split("\"time\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+                let began: jiff::Timestamp = began.parse().unwrap();
+                for (time, how) in [
+                    ((began - jiff::SignedDuration::from_hours(24)).to_string(), "back"),
+                    ("1970-01-01T00:00:09Z".to_owned(), "back"),
+                    ("2099-01-01T00:00:00Z".to_owned(), "forward"),
+                ] {
+                    let (_, rest) = end.split_once('"').unwrap();
+                    let page = page_of(&fake, &format!("{before}\"time\":\"{time}\"{rest}"));
+                    has(
+                        &page,
+                        &["2.00", "Doubt: the machine", &format!("clock was put {how} while the session ran"), &time],
+                    )?;
+                    has(&fake.print(&["list"]), &["fresh"])?;
+                }
+                support::succeed(fake.tally(&["export", "a-machine"]));
+                has(
+                    &fake.print(&["table", "pair", "--form", "page", "--machine", "a-machine"]),
+                    &["clock was put forward"],
+                )
+            },
+        ),
         case(KIND, "a record of a machine whose clock was never set", "refused, with the line", || {
             let fake = measured();
             let past = fake.record().replacen("\"time\":\"20", "\"time\":\"19", 1);

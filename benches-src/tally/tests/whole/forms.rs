@@ -29,6 +29,7 @@ fn recorded() -> Fake {
             }
         }
         if let Some(end) = line.get_mut("end") {
+            end["after"]["time"] = "2026-11-20T10:05:00Z".into();
             end["after"]["steal_ticks"] = 3.into();
             end["after"]["throttled"] = serde_json::Value::Null;
             end["headline_half_width"] = 0.031.into();

@@ -141,11 +141,9 @@ fn what_a_stranger_made_is_refused_with_the_reason() {
         let (head, rest) = record.split_once("\"time\":\"").unwrap();
         format!("{head}\"time\":\"{time}{}", &rest[rest.find('"').unwrap()..])
     };
-    let later = (jiff::Timestamp::now() + jiff::SignedDuration::from_hours(7)).to_string();
-    let bad: [(&str, String, &str); 15] = [
+    let bad: [(&str, String, &str); 14] = [
         ("of a clock that is years behind", at("2000-01-01T00:00:00Z"), "it says that it was measured on 2000"),
         ("of a clock that is years ahead", at("2106-02-07T06:28:15Z"), "it says that it was measured on 2106"),
-        ("of a clock that was set back by hours", at(&later), "it ended before it began"),
         ("of an experiment of no plan", changed("\"experiment\":\"pair\"", "\"experiment\":\"gone\""), "gone"),
         (
             "of a path",
