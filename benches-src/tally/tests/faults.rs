@@ -7,7 +7,7 @@ mod support;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
@@ -17,6 +17,8 @@ use std::process::{Command, ExitCode, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Value, json};
 use support::{Fake, PLAN, book, observation, preprocess, summed};
 use tally::record::packed::pack;
@@ -438,6 +440,39 @@ fn sessions() -> Vec<Case> {
                 )
             },
         ),
+        case(KIND, "tally loses a CPU while it waits for another session", "the record says what it has then", || {
+            let fake = Fake::new();
+            let held = fs::File::open(fake.root()).unwrap();
+            held.lock().unwrap();
+            let mut tally = fake.measure(&[]).stderr(Stdio::piped()).spawn().unwrap();
+            let stderr = &mut tally.stderr.take().unwrap();
+            let mut line = String::new();
+            BufRead::read_line(&mut BufReader::new(&mut *stderr), &mut line).unwrap();
+            has(&line, &["something else is measuring on this machine"])?;
+            let cpu = confine(tally.id());
+            drop(held);
+            std::io::copy(stderr, &mut std::io::sink()).unwrap();
+            unless(!tally.wait().unwrap().success(), "it failed", "")?;
+            let header = fake.record().lines().next().unwrap().to_owned();
+            let seen = has(&header, &[&format!("\"CPUs allowed\":\"{cpu}\"")])?;
+            let page = fake.print(&["table", "pair", "--form", "page"]);
+            unless(page.contains("set otherwise"), page, seen)
+        }),
+        case(KIND, "tally loses a CPU while a session runs", "a doubt on its pages names it", || {
+            if thread::available_parallelism().map_or(1, usize::from) < 2 {
+                return Ok(format!("{SKIPPED}this machine has one CPU"));
+            }
+            let fake = Fake::new();
+            fake.program("slow", &format!("sleep 0.1; {}", observation("slow", 2000)));
+            let mut tally = fake.measure(&[]).stderr(Stdio::null()).spawn().unwrap();
+            wait_until(|| lines(&fake.path(&format!("{RECORD}.partial"))) > 3)?;
+            let cpu = confine(tally.id());
+            unless(!tally.wait().unwrap().success(), "it failed", "")?;
+            has(
+                &fake.print(&["table", "pair", "--form", "page"]),
+                &["set otherwise while the session ran: CPUs allowed (from ", &format!(" to {cpu})")],
+            )
+        }),
         case(KIND, "a record of a machine whose clock was never set", "refused, with the line", || {
             let fake = measured();
             let past = fake.record().replacen("\"time\":\"20", "\"time\":\"19", 1);
@@ -473,6 +508,16 @@ fn lines(path: &Path) -> usize {
 
 fn signal(name: &str, process: u32) {
     Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().unwrap();
+}
+
+/// Leaves a process one CPU of those that it may use, and says which.
+fn confine(process: u32) -> usize {
+    let own = sched_getaffinity(None).unwrap();
+    let first = (0..CpuSet::MAX_CPU).find(|cpu| own.is_set(*cpu)).unwrap();
+    let mut one = CpuSet::new();
+    one.set(first);
+    sched_setaffinity(Pid::from_raw(process.try_into().unwrap()), &one).unwrap();
+    first
 }
 
 /// A project whose session was killed in its second round.

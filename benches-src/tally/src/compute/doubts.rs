@@ -96,6 +96,7 @@ impl Record {
             self.doubt_of_interruptions(),
             self.doubt_of_gaps(),
             self.doubt_of_the_clock(),
+            self.doubt_of_changes(),
         ];
         counts.into_iter().map(say).chain(of_session.into_iter().flatten()).collect()
     }
@@ -164,6 +165,15 @@ impl Record {
                 states[states.len() - 1].time
             )
         })
+    }
+
+    /// Said where somebody set the machine otherwise while the session ran.
+    fn doubt_of_changes(&self) -> Option<String> {
+        let changed = &self.end.as_ref()?.changed;
+        let before = |name: &String| self.header.machine.known.get(name).map_or("unknown", String::as_str);
+        let each = changed.iter().map(|(name, now)| format!("{name} (from {} to {now})", before(name)));
+        let each = each.collect::<Vec<_>>().join(", ");
+        (!changed.is_empty()).then(|| format!("the machine was set otherwise while the session ran: {each}"))
     }
 
     /// Said where the first two CPUs shared a cache at times and at others did not.

@@ -12,7 +12,7 @@ use crate::book::cell::Cell;
 use crate::book::count::Count;
 use crate::book::reading;
 use crate::name;
-use crate::record::machine::{Facts, State};
+use crate::record::machine::{Facts, SETTABLE, State};
 use crate::record::seen::{Seen, Timed};
 use crate::record::{End, Failure, Header, RunOf};
 
@@ -90,6 +90,10 @@ impl<'a> Reader<'a> {
     pub fn end(&self, end: &End) -> Result<()> {
         // A clock may be set while a session runs: that is a doubt, and no reason to throw its work away.
         timestamp(&end.after.time)?;
+        for (name, value) in &end.changed {
+            ensure!(SETTABLE.contains(&name.as_str()), "{name:?} is no such thing as is set while a session runs");
+            short(value)?;
+        }
         self.one_boot(&end.after)?;
         let is_share = |share: f64| share.is_finite() && share >= 0.0;
         ensure!(end.headline_half_width.is_none_or(is_share) && is_share(end.target), "a width below 0");

@@ -67,6 +67,16 @@ fn that_the_clock_was_set_while_the_session_ran_is_a_doubt() {
     }
 }
 
+#[test]
+fn that_the_machine_was_set_otherwise_meanwhile_is_a_doubt_that_names_it() {
+    let mut record = drifting();
+    record.header.machine.known.insert("CPU quota".to_owned(), "2".to_owned());
+    let changed = [("CPU quota", "0.5"), ("clock source", "hpet")];
+    record.end.as_mut().unwrap().changed = changed.map(|(name, now)| (name.to_owned(), now.to_owned())).into();
+    let said = "the machine was set otherwise while the session ran: CPU quota (from 2 to 0.5), clock source (from unknown to hpet)";
+    assert_eq!(record.doubts(), [said]);
+}
+
 fn evaluate(record: &Record, text: &str) -> Measured {
     record.evaluate(&Expression::parse(text).unwrap()).unwrap()
 }

@@ -42,7 +42,7 @@ pub fn header(cells: Vec<Cell>) -> Header {
 /// An end for tests.
 pub fn end() -> End {
     let after = State { time: "2026-11-20T10:05:00Z".to_owned(), ..State::default() };
-    End { after, headline_half_width: Some(0.01), target: 0.05, doubled: false }
+    End { after, headline_half_width: Some(0.01), target: 0.05, doubled: false, changed: BTreeMap::new() }
 }
 
 /// A run whose every operation took this long.
@@ -168,6 +168,8 @@ fn a_record_that_contradicts_itself_is_refused_with_the_line() {
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, line, reason) in [
         ("\"chapter\":\"switch-cost\"", "\"chapter\":\"memory\"", 1, "memory/socket"),
+        ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"host name\":\"arthur\"}", 7, "no such thing"),
+        ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"CPU quota\":\"\\u001b[2J\"}", 7, "a control character"),
         ("\"experiment\":\"socket\"", "\"experiment\":\"laps\"", 1, "switch-cost/laps"),
         ("2026-11-20T10:00:00Z", "2099-11-20T10:00:00Z", 1, "2099"),
         ("2026-11-20T10:00:00Z", "", 1, "no date"),
