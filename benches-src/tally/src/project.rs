@@ -216,6 +216,11 @@ impl Project {
         self.target().join("printed").join(slug)
     }
 
+    /// What bundles come to, by the hash of each.
+    pub fn digests(&self) -> PathBuf {
+        self.target().join("digests")
+    }
+
     /// Where measurements and what others published lie.
     pub fn all_data(&self) -> PathBuf {
         self.root.join("data")

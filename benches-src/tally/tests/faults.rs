@@ -7,7 +7,7 @@ mod support;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
@@ -17,8 +17,11 @@ use std::process::{Command, ExitCode, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Value, json};
 use support::{Fake, PLAN, book, observation, preprocess, summed};
+use tally::record::packed::pack;
 
 /// What was seen, or what was seen instead of what was expected.
 type Seen = Result<String, String>;
@@ -92,6 +95,7 @@ fn cases() -> Vec<Case> {
     all.extend(losses());
     all.extend(sessions());
     all.extend(contradictions());
+    all.extend(copies());
     all.extend(readings());
     all.extend(revisions());
     all.extend(names());
@@ -406,6 +410,69 @@ fn sessions() -> Vec<Case> {
                 }
             },
         ),
+        case(
+            KIND,
+            "the wall clock is put back by a day while a session runs",
+            "it is the record, and a doubt says so",
+            || {
+                let fake = measured();
+                let (before, end) =
+                    fake.record().rsplit_once("\"time\":\"").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+                let began = before.split("\"time\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+                let began: jiff::Timestamp = began.parse().unwrap();
+                for (time, how) in [
+                    ((began - jiff::SignedDuration::from_hours(24)).to_string(), "back"),
+                    ("1970-01-01T00:00:09Z".to_owned(), "back"),
+                    ("2099-01-01T00:00:00Z".to_owned(), "forward"),
+                ] {
+                    let (_, rest) = end.split_once('"').unwrap();
+                    let page = page_of(&fake, &format!("{before}\"time\":\"{time}\"{rest}"));
+                    has(
+                        &page,
+                        &["2.00", "Doubt: the machine", &format!("clock was put {how} while the session ran"), &time],
+                    )?;
+                    has(&fake.print(&["list"]), &["fresh"])?;
+                }
+                support::succeed(fake.tally(&["export", "a-machine"]));
+                has(
+                    &fake.print(&["table", "pair", "--form", "page", "--machine", "a-machine"]),
+                    &["clock was put forward"],
+                )
+            },
+        ),
+        case(KIND, "tally loses a CPU while it waits for another session", "the record says what it has then", || {
+            let fake = Fake::new();
+            let held = fs::File::open(fake.root()).unwrap();
+            held.lock().unwrap();
+            let mut tally = fake.measure(&[]).stderr(Stdio::piped()).spawn().unwrap();
+            let stderr = &mut tally.stderr.take().unwrap();
+            let mut line = String::new();
+            BufRead::read_line(&mut BufReader::new(&mut *stderr), &mut line).unwrap();
+            has(&line, &["something else is measuring on this machine"])?;
+            let cpu = confine(tally.id());
+            drop(held);
+            std::io::copy(stderr, &mut std::io::sink()).unwrap();
+            unless(!tally.wait().unwrap().success(), "it failed", "")?;
+            let header = fake.record().lines().next().unwrap().to_owned();
+            let seen = has(&header, &[&format!("\"CPUs allowed\":\"{cpu}\"")])?;
+            let page = fake.print(&["table", "pair", "--form", "page"]);
+            unless(page.contains("set otherwise"), page, seen)
+        }),
+        case(KIND, "tally loses a CPU while a session runs", "a doubt on its pages names it", || {
+            if thread::available_parallelism().map_or(1, usize::from) < 2 {
+                return Ok(format!("{SKIPPED}this machine has one CPU"));
+            }
+            let fake = Fake::new();
+            fake.program("slow", &format!("sleep 0.1; {}", observation("slow", 2000)));
+            let mut tally = fake.measure(&[]).stderr(Stdio::null()).spawn().unwrap();
+            wait_until(|| lines(&fake.path(&format!("{RECORD}.partial"))) > 3)?;
+            let cpu = confine(tally.id());
+            unless(!tally.wait().unwrap().success(), "it failed", "")?;
+            has(
+                &fake.print(&["table", "pair", "--form", "page"]),
+                &["set otherwise while the session ran: CPUs allowed (from ", &format!(" to {cpu})")],
+            )
+        }),
         case(KIND, "a record of a machine whose clock was never set", "refused, with the line", || {
             let fake = measured();
             let past = fake.record().replacen("\"time\":\"20", "\"time\":\"19", 1);
@@ -441,6 +508,16 @@ fn lines(path: &Path) -> usize {
 
 fn signal(name: &str, process: u32) {
     Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().unwrap();
+}
+
+/// Leaves a process one CPU of those that it may use, and says which.
+fn confine(process: u32) -> usize {
+    let own = sched_getaffinity(None).unwrap();
+    let first = (0..CpuSet::MAX_CPU).find(|cpu| own.is_set(*cpu)).unwrap();
+    let mut one = CpuSet::new();
+    one.set(first);
+    sched_setaffinity(Pid::from_raw(process.try_into().unwrap()), &one).unwrap();
+    first
 }
 
 /// A project whose session was killed in its second round.
@@ -559,6 +636,62 @@ fn contradictions() -> Vec<Case> {
             "\"elapsed_ns\":[2000000,2000000]",
             "\"elapsed_ns\":[2000000]",
             &["samples have operations"],
+        ),
+    ]
+}
+
+// A session that is another's, or beside which something lies
+
+fn copies() -> Vec<Case> {
+    const KIND: &str = "No session counts twice, and nothing beside a bundle speaks for it";
+    let contributed = || {
+        let fake = measured();
+        fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n<!-- cmdrun tally table pair -->\n");
+        fake.contribute("a-machine", &fake.record());
+        fake
+    };
+    let bundle = |fake: &Fake, machine: &str| {
+        let sessions = fs::read_dir(fake.path(&format!("data/machines/{machine}/sessions"))).unwrap();
+        sessions.flatten().next().unwrap().path()
+    };
+    vec![
+        case(
+            KIND,
+            "another machine's bundle is imported under a new name",
+            "refused, with the path of the other",
+            move || {
+                let fake = contributed();
+                fs::copy(bundle(&fake, "a-machine"), fake.path("b-machine.bundle.zst")).unwrap();
+                let words = ["b-machine.bundle.zst: pair, begun at", "data/machines/a-machine/sessions/", "already"];
+                let seen = refused(fake.tally(&["import", "b-machine.bundle.zst"]), &words)?;
+                unless(fake.path("data/machines/b-machine").exists(), "something was written", seen)
+            },
+        ),
+        case(KIND, "a machine's folder is copied under a new name", "check refuses it, with both paths", move || {
+            let fake = contributed();
+            let mut copy = Command::new("cp");
+            copy.arg("-r").args(["a-machine", "b-machine"].map(|name| fake.path(&format!("data/machines/{name}"))));
+            support::succeed(copy);
+            refused(fake.tally(&["check"]), &["machines/b-machine/sessions/", "stands in data/machines/a-machine/"])
+        }),
+        case(KIND, "a record stands twice in a bundle", "import refuses it before it writes", || {
+            let fake = measured();
+            let twice = pack(fake.record().repeat(2).as_bytes()).unwrap();
+            fs::write(fake.path("a-machine.bundle.zst"), twice).unwrap();
+            let seen = refused(fake.tally(&["import", "a-machine.bundle.zst"]), &["pair, begun at", "twice"])?;
+            unless(fake.path("data/machines/a-machine").exists(), "something was written", seen)
+        }),
+        case(
+            KIND,
+            "a digest with other numbers lies beside a bundle",
+            "numbers are the bundle's, and check names it",
+            move || {
+                let fake = contributed();
+                let path = bundle(&fake, "a-machine").to_string_lossy().replace(".bundle.", ".digest.");
+                fs::write(path, pack(b"{\"digest\":{}}\n").unwrap()).unwrap();
+                has(&fake.print(&["value", "slow[free] / fast[free]", "--machine", "a-machine"]), &["2.00"])?;
+                refused(fake.tally(&["check"]), &[".digest.zst: its name is no session's", "remove it"])
+            },
         ),
     ]
 }
@@ -960,6 +1093,33 @@ fn private() -> Vec<Case> {
         ),
         contains("a record with the folder of TMPDIR", "TMPDIR", "/var/tmp", "in /var/tmp/arthur: no steady state"),
         contains("a record with this user's name", "USER", "arthur-dent", "arthur-dent has no steady state"),
+        case(
+            KIND,
+            "a user who is called like a word of the kernel's release",
+            "export says the cure, and it helps",
+            || {
+                let fake = measured();
+                let kernel = fake.record().split("\"kernel\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+                let of_generic = fake.record().replace(&format!("\"{kernel}\""), "\"6.1.0-9-generic\"");
+                fake.change_record(&of_generic);
+                let export = |more: &[&str]| {
+                    let mut export = fake.tally(&[&["export", "a-machine"], more].concat());
+                    export.env("USER", "generic");
+                    export
+                };
+                let words =
+                    ["\"6.1.0-9-generic\"", "--no-secret generic", "TALLY_NO_SECRET=generic in the environment"];
+                let seen = refused(export(&[]), &words)?;
+                refused(export(&["--no-secret", "gener"]), &["is not exported"])?;
+                let mut by_variable = export(&[]);
+                by_variable.env("TALLY_NO_SECRET", "amd64,generic");
+                let Said { ok, text } = said(by_variable);
+                unless(!ok, text, seen.clone())?;
+                fs::remove_dir_all(fake.path("data/machines/a-machine")).unwrap();
+                let Said { ok, text } = said(export(&["--no-secret", "generic"]));
+                unless(!ok, text, seen)
+            },
+        ),
         called("HOSTNAME", "thread"),
         called("HOSTNAME", "free"),
         called("USER", "core"),
@@ -1130,6 +1290,36 @@ fn machines_without() -> Vec<Case> {
             let seen = has(&text, &["2.00"])?;
             unless(!ok, text, seen)?;
             refused(fake.measure(&["--again"]), &["is it writable"])
+        }),
+        case(
+            KIND,
+            "the disk below target is full, and no digest of a bundle is there",
+            "its numbers are shown",
+            || {
+                let fake = measured();
+                fake.contribute("a-machine", &fake.record());
+                fs::remove_dir_all(fake.path("target")).unwrap();
+                fs::create_dir_all(fake.path("target")).unwrap();
+                let Some(_disk) = Mounted::new(&fake.path("target"), &["-t", "tmpfs", "-o", "size=4k", "tmpfs"]) else {
+                    return Ok(format!("{SKIPPED}this user cannot mount"));
+                };
+                let _ = fs::write(fake.path("target/full"), [0; 1 << 16]);
+                let Said { ok, text } =
+                    said(fake.tally(&["value", "slow[free] / fast[free]", "--machine", "a-machine"]));
+                let seen = has(&text, &["2.00"])?;
+                unless(!ok || text.contains("tally:"), text, seen)
+            },
+        ),
+        case(KIND, "a checkout that cannot be written, and no digest of a bundle is there", "the same", || {
+            let fake = measured();
+            fake.contribute("a-machine", &fake.record());
+            fs::remove_dir_all(fake.path("target")).unwrap();
+            let Some(_readonly) = Mounted::read_only(fake.root()) else {
+                return Ok(format!("{SKIPPED}this user cannot mount"));
+            };
+            let Said { ok, text } = said(fake.tally(&["value", "slow[free] / fast[free]", "--machine", "a-machine"]));
+            let seen = has(&text, &["2.00"])?;
+            unless(!ok || text.contains("tally:"), text, seen)
         }),
         case(KIND, "data/local is a file", "it is named", || {
             let fake = Fake::new();

@@ -6,7 +6,6 @@ mod identity;
 mod pages;
 mod plans;
 mod records;
-mod side_by_side;
 
 use std::path::PathBuf;
 use std::thread;
@@ -18,7 +17,6 @@ use crate::book::claim::Claim as PlannedClaim;
 use crate::book::plan::Plan;
 use crate::book::published::Figure;
 use crate::cmd::check::records::Records;
-use crate::cmd::check::side_by_side::side_by_side;
 use crate::cmd::claim::can_be_concluded;
 use crate::print::calculator::Calculator;
 use crate::print::formats;
@@ -31,7 +29,7 @@ pub struct Check {
     /// Hold plans against what the built programs in this folder say of themselves as well
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
-    /// Open every bundle of raw samples too, and see whether its digest is what it comes to
+    /// Open every bundle of raw samples too, and see whether what target/digests keeps is what it comes to
     #[arg(long)]
     bundles: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -12,6 +12,7 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{Contributed, add};
+use crate::record::copies::Copies;
 use crate::record::known::Known;
 use crate::record::private::private_names;
 use crate::record::publishable::{failed, is_within, of_one_machine, refuse_private};
@@ -24,6 +25,9 @@ use crate::say;
 pub struct Export {
     /// The machine's name: lower-case words with hyphens, such as amd-epyc-2cpu-vm
     slug: String,
+    /// Names of this host or this user that are plain words, and may stand in records: of a user who is called generic, as kernels are
+    #[arg(long, value_name = "NAME", env = "TALLY_NO_SECRET", value_delimiter = ',')]
+    no_secret: Vec<String>,
 }
 
 /// A record that may be exported.
@@ -37,10 +41,10 @@ impl Export {
     /// Exports every complete record that is in no session yet. One in which a cell has failures alone stays here, and keeps no other from it.
     pub fn run(&self, project: &Project) -> Result<()> {
         check_machine(&self.slug)?;
-        let folder = project.data(&Machine::Exported(self.slug.clone()));
+        let machine = Machine::Exported(self.slug.clone());
         let plans = Plans::load(project)?;
         // All are read and checked before the first is written.
-        let names = telling_names(project);
+        let names = telling_names(project, &self.no_secret);
         let known = Known::load(project)?;
         let mut ready = Vec::new();
         let mut warnings = Vec::new();
@@ -62,15 +66,21 @@ impl Export {
             bail!("{}", warnings.iter().fold(none.to_owned(), |said, warning| format!("{said}\n  {warning}")));
         }
         let places: Vec<_> = ready.iter().map(|one| (one.from.display().to_string(), &one.record)).collect();
+        let folder = project.data(&machine);
         of_one_machine(&places, &folder)?;
-        let written = add(&folder, ready.into_iter().map(|one| one.record).collect())?;
+        let copies = Copies::of(project)?;
+        for one in &ready {
+            let checked = copies.check(&one.from, [&one.record.header].into_iter(), &folder);
+            checked.with_context(|| one.from.display().to_string())?;
+        }
+        let written = add(project, &machine, ready.into_iter().map(|one| one.record).collect())?;
         for path in &written {
             say!("tally: wrote {}", path.display());
         }
         if written.is_empty() {
             say!("tally: every local record is in a session of {} already; nothing was exported", self.slug);
         }
-        warnings.extend(left_over(&plans, &folder));
+        warnings.extend(left_over(&plans, &Contributed::of(project, &machine)));
         for warning in warnings {
             say!("tally: warning: {warning}");
         }
@@ -113,8 +123,7 @@ fn deaths(ready: &Ready) -> Option<String> {
 }
 
 /// What a machine's folder has that is of no experiment of any plan.
-fn left_over(plans: &Plans, folder: &Path) -> Vec<String> {
-    let there = Contributed::open(folder);
+fn left_over(plans: &Plans, there: &Contributed) -> Vec<String> {
     let is_planned = |header: &Header| {
         plans.experiments().any(|(plan, own)| plan.chapter == header.chapter && own.name == header.experiment)
     };
@@ -125,10 +134,11 @@ fn left_over(plans: &Plans, folder: &Path) -> Vec<String> {
     left_over.collect()
 }
 
-/// The names of this host and this user, but for those that are words of the programs or of what they stand on: none of these gives them away.
-fn telling_names(project: &Project) -> Vec<String> {
+/// The names of this host and this user, but for those that are words of the programs or of what they stand on: none of these gives them away. Which others are
+/// no secrets, whoever exports says.
+fn telling_names(project: &Project, no_secret: &[String]) -> Vec<String> {
     let own = own_words(project);
-    private_names().into_iter().filter(|name| !own.contains(name)).collect()
+    private_names().into_iter().filter(|name| !own.contains(name) && !no_secret.contains(name)).collect()
 }
 
 fn own_words(project: &Project) -> BTreeSet<String> {

@@ -14,6 +14,7 @@ use crate::print::format;
 use crate::print::view::View;
 use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{BUNDLE, add};
+use crate::record::copies::Copies;
 use crate::record::digest::records_of_bundle;
 use crate::record::known::Known;
 use crate::record::machine::Facts;
@@ -44,13 +45,18 @@ impl Import {
     pub fn run(&self, project: &Project) -> Result<()> {
         let plans = Plans::load(project)?;
         let known = Known::load(project)?;
+        let mut copies = Copies::of(project)?;
         let (mut refused, mut machines) = (Vec::new(), Vec::new());
         for file in &self.bundles {
-            let added = self.fit(project, &plans, file).and_then(|Fit { slug, records }| {
+            let added = self.fit(project, &plans, &copies, file).and_then(|Fit { slug, records }| {
                 let warnings = warnings(&plans, &known, &records)?;
-                let count = records.len();
-                let written = add(&project.data(&Machine::Exported(slug.clone())), records)?;
-                Ok((slug, count, written, warnings))
+                let headers: Vec<_> = records.iter().map(|record| record.header.clone()).collect();
+                let written = add(project, &Machine::Exported(slug.clone()), records)?;
+                if let Some(path) = written.first() {
+                    // Some of them may have been there before.
+                    let _ = copies.note(path, headers.iter());
+                }
+                Ok((slug, headers.len(), written, warnings))
             });
             match added.with_context(|| file.display().to_string()) {
                 Err(error) => refused.push(format!("{error:#}")),
@@ -79,7 +85,7 @@ impl Import {
     }
 
     /// Reads a bundle, and holds it against everything that a session here has to be.
-    fn fit(&self, project: &Project, plans: &Plans, file: &Path) -> Result<Fit> {
+    fn fit(&self, project: &Project, plans: &Plans, copies: &Copies, file: &Path) -> Result<Fit> {
         let slug = self.name.clone().map_or_else(|| name_of(file), Ok)?;
         check_machine(&slug)?;
         let bytes = packed::read(file)?.context("there is no such file")?;
@@ -91,7 +97,9 @@ impl Import {
         }
         let place = |record: &RawRecord| format!("{}, {}", file.display(), record.header.experiment);
         let places: Vec<_> = records.iter().map(|record| (place(record), record)).collect();
-        of_one_machine(&places, &project.data(&Machine::Exported(slug.clone())))?;
+        let folder = project.data(&Machine::Exported(slug.clone()));
+        of_one_machine(&places, &folder)?;
+        copies.check(file, records.iter().map(|record| &record.header), &folder)?;
         Ok(Fit { slug, records })
     }
 }

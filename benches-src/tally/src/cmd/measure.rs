@@ -127,7 +127,8 @@ impl Measure {
         let (mut measured, mut failed) = (Vec::new(), Vec::new());
         if !self.wanted(project, &plans, &Known::load(project)?, &machine)?.is_empty() {
             let _locks = one_at_a_time(project)?;
-            // Who had the lock may have measured some of it.
+            // Who had the lock may have measured some of it, and the wait may have been long.
+            let machine = machine.anew();
             let known = Known::load(project)?;
             let wanted = self.wanted(project, &plans, &known, &machine)?;
             let (revision, load) = (revision(project), State::read().load);
@@ -269,7 +270,7 @@ impl Measure {
             built: Some(built),
             sources: Sources { code: Some(code), ..current.sources },
             revision: build.revision.clone(),
-            machine: build.machine.allow_listed(),
+            machine: build.machine.anew().allow_listed(),
             // What this process and its programs have done since is no sign that the machine is busy with anything else.
             before: State { load: build.load, ..State::read() },
         };

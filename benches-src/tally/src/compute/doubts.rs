@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::between::Kind;
 use crate::book::expression::{Expression, Operator, Selector};
 use crate::measure::core_to_core::APART_NS;
+use crate::record::machine::State;
 use crate::record::seen::{STOPPED_MS, stands_out};
 use crate::record::{Record, Run};
 use crate::statistics;
@@ -30,6 +33,12 @@ const LATE_AT_MOST: f64 = 0.1;
 
 /// Less than so much between the halves of a session is not worth a word.
 const DRIFTS_BY: f64 = 0.05;
+
+/// Times are written down in whole seconds, one at each end.
+const WHOLE_SECONDS: SignedDuration = SignedDuration::from_secs(2);
+
+/// No session spends so long on anything but its processes.
+const A_DAY: SignedDuration = SignedDuration::from_hours(24);
 
 impl Record {
     /// What has to stand beside a number: that processes beneath it failed, and that it moved while it was measured.
@@ -81,8 +90,14 @@ impl Record {
             *counts.entry(kind).or_default() += 1;
         }
         let say = |(doubt, count): (&str, usize)| format!("{doubt}: in {count} of {} processes", self.runs.len());
-        let of_session =
-            [self.doubt_of_moving(), self.doubt_of_stops(), self.doubt_of_interruptions(), self.doubt_of_gaps()];
+        let of_session = [
+            self.doubt_of_moving(),
+            self.doubt_of_stops(),
+            self.doubt_of_interruptions(),
+            self.doubt_of_gaps(),
+            self.doubt_of_the_clock(),
+            self.doubt_of_changes(),
+        ];
         counts.into_iter().map(say).chain(of_session.into_iter().flatten()).collect()
     }
 
@@ -129,6 +144,36 @@ impl Record {
         (lacking > self.resumed().count()).then(|| {
             format!("rounds lack a process, and no interruption is noted: {lacking} of {rounds}, which are left out")
         })
+    }
+
+    /// Said where the machine's clock was set while the session ran: it says other times than the processes took. Numbers are of another clock, which
+    /// cannot be set, but the dates of the session may be wrong.
+    fn doubt_of_the_clock(&self) -> Option<String> {
+        let end = self.end.as_ref().map(|end| &end.after);
+        let states: Vec<&State> = [&self.header.before].into_iter().chain(self.resumed()).chain(end).collect();
+        let times: Vec<Timestamp> = states.iter().filter_map(|state| state.time.parse().ok()).collect();
+        let passed = times.last()?.duration_since(*times.first()?);
+        let ran = SignedDuration::from_millis(self.runs.iter().filter_map(|run| run.took_ms).sum::<u64>() as i64);
+        let went_back = times.windows(2).any(|pair| pair[1] < pair[0]) || passed + WHOLE_SECONDS < ran;
+        // An interruption lasts as long as it does.
+        let went_on = self.resumed().next().is_none() && passed > ran + A_DAY;
+        let how = if went_back { "back" } else { "forward" };
+        (went_back || went_on).then(|| {
+            format!(
+                "the machine's clock was put {how} while the session ran: by it, the session began at {} and ended at {}",
+                states[0].time,
+                states[states.len() - 1].time
+            )
+        })
+    }
+
+    /// Said where somebody set the machine otherwise while the session ran.
+    fn doubt_of_changes(&self) -> Option<String> {
+        let changed = &self.end.as_ref()?.changed;
+        let before = |name: &String| self.header.machine.known.get(name).map_or("unknown", String::as_str);
+        let each = changed.iter().map(|(name, now)| format!("{name} (from {} to {now})", before(name)));
+        let each = each.collect::<Vec<_>>().join(", ");
+        (!changed.is_empty()).then(|| format!("the machine was set otherwise while the session ran: {each}"))
     }
 
     /// Said where the first two CPUs shared a cache at times and at others did not.

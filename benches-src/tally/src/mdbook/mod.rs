@@ -5,3 +5,4 @@ pub mod heads;
 pub mod moved;
 pub mod preprocess;
 pub mod printed;
+pub mod settings;

@@ -14,9 +14,8 @@ use std::process::exit;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
-use mdbook_preprocessor::{Preprocessor, PreprocessorContext, parse_input};
+use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use rustix::process::{Signal, set_parent_process_death_signal};
-use serde::Deserialize;
 
 use crate::book::directive::{self, Directive};
 use crate::book::sentences;
@@ -24,6 +23,7 @@ use crate::mdbook::commands;
 use crate::mdbook::heads::{self, Head};
 use crate::mdbook::moved;
 use crate::mdbook::printed::Printed;
+use crate::mdbook::settings::{self, Settings};
 use crate::print::charts;
 use crate::print::downloads;
 use crate::print::render;
@@ -51,26 +51,6 @@ enum Which {
     Cmdrun,
 }
 
-/// The keys of `[preprocessor.measure]` that are ours.
-#[derive(Deserialize)]
-struct Settings {
-    #[serde(default = "quick")]
-    effort: String,
-    #[serde(default = "local")]
-    show: String,
-    /// Whether to measure also what pushes the machine to its limits.
-    #[serde(default, rename = "push-limits")]
-    push_limits: bool,
-}
-
-fn quick() -> String {
-    "quick".to_owned()
-}
-
-fn local() -> String {
-    "local".to_owned()
-}
-
 /// What the verbs of tally do for a build, which know of no preprocessor.
 pub struct Verbs {
     /// What a directive prints on a page.
@@ -91,8 +71,7 @@ impl Preprocess {
         }
         // Whoever kills mdBook wants nothing measured any more. What was measured is kept, as after any polite end.
         set_parent_process_death_signal(Some(Signal::TERM))?;
-        let (context, book) =
-            parse_input(io::stdin()).context("mdBook's input cannot be read; which version is it?")?;
+        let (context, book) = settings::input(io::stdin())?;
         serde_json::to_writer(io::stdout(), &preprocessor.run(&context, book)?)?;
         Ok(())
     }
@@ -102,13 +81,9 @@ impl Preprocess {
 fn asked(context: &PreprocessorContext) -> Result<(Project, Settings, Machine)> {
     env::set_current_dir(&context.root)?;
     let project = Project::find()?;
-    let settings: Settings = context
-        .config
-        .get("preprocessor.measure")
-        .context("in [preprocessor.measure] of book.toml")?
-        .context("book.toml has no [preprocessor.measure]")?;
+    let settings = Settings::of(context)?;
     // A machine that does not exist is said before anything is measured.
-    let machine = project.machine(&settings.show).context("show, in [preprocessor.measure]")?;
+    let machine = project.machine(&settings.show).with_context(|| format!("show, {}", settings::place("show")))?;
     Ok((project, settings, machine))
 }
 
@@ -159,15 +134,7 @@ impl Preprocessor for Printing<'_> {
 }
 
 fn measure(project: &Project, settings: &Settings, verbs: &Verbs) -> Result<()> {
-    let effort = match settings.effort.as_str() {
-        "never" => None,
-        "test" => Some(Effort::Test),
-        "quick" => Some(Effort::Quick),
-        "full" => Some(Effort::Full),
-        unknown => bail!(
-            "unknown effort {unknown:?} in [preprocessor.measure]; there are: quick, full, never (and test, for tests)"
-        ),
-    };
+    let effort = settings.effort()?;
     for wanted in [charts::find_node(), charts::fetch_packages(project).and_then(|()| charts::copy_vega(project))] {
         if let Err(error) = wanted {
             say!("tally: warning: {error:#}");

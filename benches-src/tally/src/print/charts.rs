@@ -3,6 +3,7 @@
 
 mod patch;
 mod pencil;
+mod ticks;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -82,6 +83,7 @@ fn filled(mut spec: Value, config: &Value, rows: &[Value], titles: &[(&str, &str
     if xs.first() == Some(&0.0) {
         make_room_for_0(&mut spec, &Value::from(xs));
     }
+    ticks::number_axes(&mut spec, rows);
     spec
 }
 

@@ -94,7 +94,7 @@ impl SmallPrint<'_> {
             parts.push(format!("<a href=\"{csv}\" download>data (CSV)</a>"));
             parts.push(match raw(view, plan, experiment, &format!("{folder}/{}.jsonl", experiment.name)) {
                 Ok(raw) => format!("<a href=\"{raw}\" download>raw record ({})</a>", html(&provenance(record))),
-                // Its numbers stand all the same: they are from the digest.
+                // Its numbers stand all the same: the bundle was whole when they were read.
                 Err(error) => format!("raw record {}", render::boxed_word(&view.unreadable(&error))),
             });
             cite = self.cite(view, plan, record);

@@ -1,8 +1,6 @@
-//! A machine's folder in `data/machines`: `machine.toml`, and for each session a bundle of its records with a digest beside it. Sessions are added
-//! and never replaced.
+//! A machine's folder in `data/machines`: `machine.toml`, and for each session a bundle of its records. Sessions are added and never replaced.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -13,22 +11,20 @@ use anyhow::{Context, Result, anyhow, ensure};
 use tempfile::NamedTempFile;
 
 use super::Header;
-use super::digest::{self, Digest, Packed};
+use super::digest::{self, Digest};
 use super::machine::Facts;
 use super::packed;
 use super::sound;
 use super::whole::{RawRecord, Record};
+use crate::project::{Machine, Project};
 
-/// How the name of a session's digest ends.
-pub const DIGEST: &str = ".digest.zst";
-
-/// How the name of its bundle ends.
+/// How the name of a session's bundle ends.
 pub const BUNDLE: &str = ".bundle.zst";
 
 /// What stands above a machine's facts.
 const ABOUT: &str = "# What is known of this machine: written when its first session was exported, and never by hand. Every session in this folder is of it.\n\n";
 
-/// A machine's folder, of which the digests were opened.
+/// A machine's folder, of which the digest of every session was read.
 pub struct Contributed {
     /// Its sessions, in the order of their days and numbers.
     pub sessions: Vec<Session>,
@@ -49,8 +45,13 @@ pub struct Session {
 type Name = (String, u32);
 
 impl Contributed {
-    /// Opens what a folder has. What cannot be read is kept as words.
-    pub fn open(folder: &Path) -> Self {
+    /// What a machine's folder has.
+    pub fn of(project: &Project, machine: &Machine) -> Self {
+        Self::open(&project.data(machine), &project.digests())
+    }
+
+    /// Opens what a folder has; digests are kept in the other. What cannot be read is kept as words.
+    pub fn open(folder: &Path, digests: &Path) -> Self {
         let mut own = Self { sessions: Vec::new(), unreadable: Vec::new(), strays: Vec::new() };
         let names = own.names(folder);
         let facts = match facts(folder) {
@@ -67,25 +68,23 @@ impl Contributed {
             }
         };
         for name in names {
-            let path = session_path(folder, &name, DIGEST);
-            match Session::open(&path, &name, &facts) {
+            let path = session_path(folder, &name);
+            match Session::open(&path, &name, &facts, digests) {
                 Ok(session) => own.sessions.push(session),
                 Err(error) => own.unreadable.push(refused(&path, &error)),
             }
         }
-        own.strays.extend(twice(&own.sessions));
         own
     }
 
-    /// The names of the sessions that have a digest. Whatever else lies there is a stray.
+    /// The names of the sessions. Whatever else lies there is a stray.
     fn names(&mut self, folder: &Path) -> Vec<Name> {
-        let mut found: BTreeMap<Name, BTreeSet<&str>> = BTreeMap::new();
+        let mut found = Vec::new();
         let sessions = folder.join("sessions");
         for path in entries(&sessions) {
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let parts = [DIGEST, BUNDLE].into_iter().find_map(|end| Some((file.strip_suffix(end)?, end)));
-            match parts.and_then(|(name, end)| Some((read_name(name)?, end))) {
-                Some((name, end)) => drop(found.entry(name).or_default().insert(end)),
+            match file.strip_suffix(BUNDLE).and_then(read_name) {
+                Some(name) => found.push(name),
                 None => self.strays.push(format!(
                     "{}: its name is no session's, such as 2026-11-25-2{BUNDLE}; move it elsewhere or remove it",
                     path.display()
@@ -98,21 +97,8 @@ impl Contributed {
                 path.display()
             ));
         }
-        for (name, ends) in &found {
-            let path = |end| session_path(folder, name, end).display().to_string();
-            if !ends.contains(DIGEST) {
-                let bundle = path(BUNDLE);
-                self.strays.push(format!(
-                    "{bundle}: it has no digest, since an export was interrupted; remove it and export again"
-                ));
-            } else if !ends.contains(BUNDLE) {
-                self.strays.push(refused(
-                    &session_path(folder, name, BUNDLE),
-                    &anyhow!("it is missing, and its digest is there"),
-                ));
-            }
-        }
-        found.into_iter().filter(|(_, ends)| ends.contains(DIGEST)).map(|(name, _)| name).collect()
+        found.sort();
+        found
     }
 
     /// Every record that can be read: its session, its place in it, its header.
@@ -130,9 +116,9 @@ impl Contributed {
 }
 
 impl Session {
-    fn open(path: &Path, name: &Name, facts: &Facts) -> Result<Self> {
-        let packed = packed::read(path)?.context("it is missing")?;
-        let digest = Digest::read(&packed)?;
+    fn open(path: &Path, name: &Name, facts: &Facts, digests: &Path) -> Result<Self> {
+        let bundle = packed::read(path)?.context("it is missing")?;
+        let digest = Digest::of(&bundle, digests)?;
         for (header, _) in &digest.records {
             let differences = header.machine.differences(facts);
             ensure!(
@@ -147,54 +133,49 @@ impl Session {
         Ok(Self { path: path.to_owned(), digest, unpacked: OnceLock::new() })
     }
 
-    pub fn bundle(&self) -> PathBuf {
-        let name = self.path.to_string_lossy();
-        PathBuf::from(name.strip_suffix(DIGEST).unwrap_or(&name).to_owned() + BUNDLE)
-    }
-
     /// Its name, such as `2026-11-25-2`.
     pub fn name(&self) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        file.strip_suffix(DIGEST).unwrap_or(&file).to_owned()
+        file.strip_suffix(BUNDLE).unwrap_or(&file).to_owned()
+    }
+
+    /// What each of its records says that it is.
+    pub fn headers(&self) -> impl Iterator<Item = &Header> + Clone {
+        self.digest.records.iter().map(|(header, _)| header)
     }
 
     /// One of its records, without raw samples.
     pub fn record(&self, index: usize) -> Result<Record> {
         let of = || self.digest.head.records[index].name();
-        self.digest.record(index).with_context(of).map_err(|error| anyhow!(refused(&self.path, &error)))
+        self.digest.record(index).with_context(of).map_err(|error| self.about(&error))
     }
 
     /// The lines of each of its records, with raw samples. The bundle is unpacked once.
     pub fn lines(&self) -> Result<Arc<Vec<String>>> {
-        let unpack = || {
-            let bundle = self.bundle_bytes()?;
-            self.digest.unpacked(&bundle).map(Arc::new).map_err(|error| self.about_bundle(&error))
-        };
+        let unpack = || self.digest.unpacked(&self.bundle()?).map(Arc::new).map_err(|error| self.about(&error));
         let unpacked = self.unpacked.get_or_init(|| unpack().map_err(|error| format!("{error:#}")));
         unpacked.clone().map_err(|words| anyhow!(words))
     }
 
-    /// Whether its bundle is the file of which this is the digest. It is not unpacked for that.
-    pub fn check_bundle(&self) -> Result<()> {
-        self.digest.check_bundle(&self.bundle_bytes()?).map_err(|error| self.about_bundle(&error))
-    }
-
-    /// Its records with raw samples, each held against its own sums and bounds, and whether the digest is what they come to.
+    /// Its records with raw samples.
     pub fn records_as_written(&self) -> Result<Vec<RawRecord>> {
-        let records = digest::records(&self.digest, &self.lines()?, &self.bundle().display().to_string())?;
-        let packed = packed::read(&self.path)?.context("it is missing")?;
-        let same = self.digest.check_against(&packed, &records);
-        same.map_err(|error| anyhow!(refused(&self.path, &error)))?;
-        Ok(records)
+        digest::records_of_bundle(&self.bundle()?).map_err(|error| self.about(&error))
     }
 
-    fn bundle_bytes(&self) -> Result<Vec<u8>> {
-        let read = packed::read(&self.bundle()).and_then(|bytes| bytes.context("it is missing"));
-        read.map_err(|error| self.about_bundle(&error))
+    /// Whether the digest is what the bundle comes to, whatever was kept of it.
+    pub fn check_digest(&self) -> Result<()> {
+        let anew = Digest::anew(&self.bundle()?).map_err(|error| self.about(&error))?;
+        let path = self.path.display();
+        self.digest.check_against(&anew).with_context(|| format!("{path}: remove target/digests, which says otherwise"))
     }
 
-    fn about_bundle(&self, error: &anyhow::Error) -> anyhow::Error {
-        anyhow!(refused(&self.bundle(), error))
+    fn bundle(&self) -> Result<Vec<u8>> {
+        let read = packed::read(&self.path).and_then(|bytes| bytes.context("it is missing"));
+        read.map_err(|error| self.about(&error))
+    }
+
+    fn about(&self, error: &anyhow::Error) -> anyhow::Error {
+        anyhow!(refused(&self.path, error))
     }
 }
 
@@ -202,28 +183,6 @@ impl Session {
 fn refused(path: &Path, error: &anyhow::Error) -> String {
     let path = path.display();
     format!("{path}: {error:#}; to have it as it was committed: git checkout -- {path}")
-}
-
-/// Records that two sessions have: one was copied.
-fn twice(sessions: &[Session]) -> Vec<String> {
-    let mut seen = BTreeMap::new();
-    let mut wrong = Vec::new();
-    for session in sessions {
-        for (header, _) in &session.digest.records {
-            let key = (&header.experiment, &header.before.time, header.seed);
-            let first: &Session = seen.entry(key).or_insert(session);
-            if first.path != session.path {
-                wrong.push(format!(
-                    "{}: it has {}, which is in {} already; remove one of the two sessions",
-                    session.path.display(),
-                    header.experiment,
-                    first.name()
-                ));
-                break;
-            }
-        }
-    }
-    wrong
 }
 
 /// The facts that a machine's folder says; nothing where it says none.
@@ -243,9 +202,9 @@ fn facts_path(folder: &Path) -> PathBuf {
     folder.join("machine.toml")
 }
 
-fn session_path(folder: &Path, (day, number): &Name, end: &str) -> PathBuf {
+fn session_path(folder: &Path, (day, number): &Name) -> PathBuf {
     let number = if *number > 1 { format!("-{number}") } else { String::new() };
-    folder.join("sessions").join(format!("{day}{number}{end}"))
+    folder.join("sessions").join(format!("{day}{number}{BUNDLE}"))
 }
 
 /// A day, and the number of a further session of it.
@@ -273,9 +232,13 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Adds complete records of one machine to its folder, as sessions: of each experiment the last in one, those before them in others. Records that are there
-/// already are left out. The paths of the digests that were written, none if there was nothing to add.
-pub fn add(folder: &Path, mut records: Vec<RawRecord>) -> Result<Vec<PathBuf>> {
-    let there = Contributed::open(folder);
+/// already are left out. The paths of the bundles that were written, none if there was nothing to add.
+pub fn add(project: &Project, machine: &Machine, records: Vec<RawRecord>) -> Result<Vec<PathBuf>> {
+    add_to(&project.data(machine), &project.digests(), records)
+}
+
+fn add_to(folder: &Path, digests: &Path, mut records: Vec<RawRecord>) -> Result<Vec<PathBuf>> {
+    let there = Contributed::open(folder, digests);
     ensure!(there.unreadable.is_empty(), "{}", there.unreadable.join("\n"));
     let is_there = |own: &Header| {
         there.records().any(|(.., other)| own.experiment == other.experiment && own.before == other.before)
@@ -321,15 +284,12 @@ fn layers(mut records: Vec<RawRecord>) -> Vec<Vec<RawRecord>> {
 struct Beside {
     day: String,
     bundle: NamedTempFile,
-    digest: NamedTempFile,
 }
 
-/// Writes a session so that it is on the disk, in files that are removed again if they are not given a name.
+/// Writes a session so that it is on the disk, in a file that is removed again if it is not given a name.
 fn beside(folder: &Path, records: &[RawRecord]) -> Result<Beside> {
-    let sessions = folder.join("sessions");
-    let packed = Packed::of(records)?;
     let day = day(records.iter().map(|record| &record.header)).context("a session has a record")?;
-    Ok(Beside { day, bundle: temporary(&sessions, &packed.bundle)?, digest: temporary(&sessions, &packed.digest)? })
+    Ok(Beside { day, bundle: temporary(&folder.join("sessions"), &digest::bundle(records)?)? })
 }
 
 fn temporary(folder: &Path, bytes: &[u8]) -> Result<NamedTempFile> {
@@ -341,17 +301,14 @@ fn temporary(folder: &Path, bytes: &[u8]) -> Result<NamedTempFile> {
 }
 
 impl Beside {
-    /// Gives it its name. The digest comes last: without one, a bundle is no session.
+    /// Gives it its name.
     fn place(self, folder: &Path) -> Result<PathBuf> {
-        let path = |number, end| session_path(folder, &(self.day.clone(), number), end);
-        let is_free = |number: &u32| [DIGEST, BUNDLE].iter().all(|end| !path(*number, end).exists());
-        let number = (1..).find(is_free).expect("numbers do not end");
-        for (file, end) in [(self.bundle, BUNDLE), (self.digest, DIGEST)] {
-            let path = path(number, end);
-            file.persist_noclobber(&path).with_context(|| format!("cannot write {}", path.display()))?;
-            File::open(folder.join("sessions"))?.sync_all()?;
-        }
-        Ok(path(number, DIGEST))
+        let path = |number| session_path(folder, &(self.day.clone(), number));
+        let number = (1..).find(|number| !path(*number).exists()).expect("numbers do not end");
+        let path = path(number);
+        self.bundle.persist_noclobber(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        File::open(folder.join("sessions"))?.sync_all()?;
+        Ok(path)
     }
 }
 

@@ -1,14 +1,16 @@
-//! The digest of a session: what every page prints from, without the raw samples. Lines of JSON with sums, as in a record. First the digest's own
-//! head and each record's header and end, in one frame; then each record's processes in a frame of their own, so that one number needs no other
-//! record unpacked.
+//! The digest of a session: what every page prints from, without the raw samples. It is made of the session's bundle, and kept below `target`. Lines of
+//! JSON with sums, as in a record. First the digest's own head and each record's header and end, in one frame; then each record's processes in a
+//! frame of their own, so that one number needs no other record unpacked.
 
 mod columns;
+mod kept;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::lines::{End, FORMAT, Header, Line, OLDEST};
-use super::packed::{frames, pack, unpack};
+use super::lines::{End, Header, Line};
+use super::packed::{frames, pack, pack_quickly, unpack};
+use super::side_by_side::side_by_side;
 use super::sound;
 use super::sum::{sha256, with_sum, without_sum};
 use super::whole::{RawRecord, Record};
@@ -24,8 +26,8 @@ const MOST_BUNDLE_BYTES: u64 = 256 << 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// The format of the digest, and of the records in the bundle.
-    pub format: u32,
+    /// The code that made it, by its hash: other code may make another of the same bundle.
+    pub made_by: String,
     /// The SHA-256 of the bundle's file.
     pub bundle: String,
     /// Its records, in the order in which they stand in it.
@@ -44,19 +46,13 @@ pub struct Entry {
 }
 
 /// A digest, of which the processes are still packed.
+#[derive(Debug)]
 pub struct Digest {
     /// What it is the digest of.
     pub head: Head,
     /// Each record's header and end, in the order of the head.
     pub records: Vec<(Header, End)>,
     packed: Vec<Vec<u8>>,
-}
-
-/// A session as it is written: the two files' bytes.
-pub struct Packed {
-    /// The records' lines, one record after the other.
-    pub bundle: Vec<u8>,
-    pub digest: Vec<u8>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -66,21 +62,11 @@ enum Own {
     Runs(Runs),
 }
 
-impl Packed {
-    /// Packs complete records of one session, each of another experiment.
-    pub fn of(records: &[RawRecord]) -> Result<Self> {
-        let mut bundle = Vec::new();
-        let mut entries = Vec::new();
-        for record in records {
-            let before = bundle.len();
-            record.write(&mut bundle)?;
-            entries.push(Entry::of(&record.header, &bundle[before..]));
-        }
-        let bundle = pack(&bundle)?;
-        let head = Head { format: FORMAT, bundle: sha256(&bundle), records: entries };
-        let digest = texts(&head, records)?.iter().map(|text| pack(text.as_bytes())).collect::<Result<Vec<_>>>()?;
-        Ok(Self { bundle, digest: digest.concat() })
-    }
+/// Packs complete records of one session, each of another experiment: the bytes of its bundle.
+pub fn bundle(records: &[RawRecord]) -> Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    records.iter().try_for_each(|record| record.write(&mut lines))?;
+    pack(&lines)
 }
 
 impl Entry {
@@ -94,18 +80,33 @@ impl Entry {
     }
 }
 
-/// The text of each frame.
-fn texts(head: &Head, records: &[RawRecord]) -> Result<Vec<String>> {
-    let line = |own: &Own| Ok::<_, serde_json::Error>(with_sum(&serde_json::to_string(own)?) + "\n");
-    let mut first = line(&Own::Digest(head.clone()))?.into_bytes();
-    let mut frames = Vec::new();
-    for record in records {
-        Line::Header(Box::new(record.header.clone())).write(&mut first)?;
-        Line::End(record.end.clone().context("the record is not complete")?).write(&mut first)?;
-        frames.push(line(&Own::Runs(Runs::of(&record.clone().seen())?))?);
+/// What a bundle comes to, packed. Each of its records is held against itself, and all CPUs look.
+fn packed(bundle: &[u8]) -> Result<Vec<u8>> {
+    let text = unpack(bundle, MOST_BUNDLE_BYTES)?;
+    let (mut entries, mut first, mut runs) = (Vec::new(), Vec::new(), Vec::new());
+    for record in side_by_side(split(&text)?, packed_record) {
+        let (entry, ends, own) = record?;
+        entries.push(entry);
+        first.extend(ends);
+        runs.extend(own);
     }
-    frames.insert(0, String::from_utf8(first)?);
-    Ok(frames)
+    let head = Head { made_by: kept::made_by().to_owned(), bundle: sha256(bundle), records: entries };
+    first.splice(..0, line(&Own::Digest(head))?.into_bytes());
+    Ok([pack_quickly(&first)?, runs].concat())
+}
+
+/// Of a record's lines: what the head says of it, the lines of its header and its end, and its processes, packed.
+fn packed_record(lines: &str) -> Result<(Entry, Vec<u8>, Vec<u8>)> {
+    let record = RawRecord::of_bundle(lines)?;
+    let entry = Entry::of(&record.header, lines.as_bytes());
+    let mut ends = Vec::new();
+    Line::Header(Box::new(record.header.clone())).write(&mut ends)?;
+    Line::End(record.end.clone().context("the record is not complete")?).write(&mut ends)?;
+    Ok((entry, ends, pack_quickly(line(&Own::Runs(Runs::of(&record.seen())?))?.as_bytes())?))
+}
+
+fn line(own: &Own) -> Result<String> {
+    Ok(with_sum(&serde_json::to_string(own)?) + "\n")
 }
 
 impl Digest {
@@ -147,7 +148,8 @@ impl Digest {
 
     /// The lines of each record of the bundle, if these are its bytes.
     pub fn unpacked(&self, bundle: &[u8]) -> Result<Vec<String>> {
-        self.check_bundle(bundle)?;
+        let sum = sha256(bundle);
+        ensure!(sum == self.head.bundle, "its SHA-256 is {sum}: it is another file than a moment ago");
         let lengths = self.head.records.iter().map(|entry| entry.bytes);
         let text = unpack(bundle, lengths.fold(0, u64::saturating_add).min(MOST_BUNDLE_BYTES))?;
         let (mut rest, mut records) = (text.as_str(), Vec::new());
@@ -166,40 +168,22 @@ impl Digest {
         Ok(records)
     }
 
-    /// Whether these are the bytes of the bundle of which this is the digest.
-    pub fn check_bundle(&self, bundle: &[u8]) -> Result<()> {
-        let sum = sha256(bundle);
-        ensure!(sum == self.head.bundle, "its SHA-256 is {sum}, and the digest is of another");
-        Ok(())
+    /// What a bundle comes to, whatever is kept of it.
+    pub fn anew(bundle: &[u8]) -> Result<Self> {
+        Self::read(&packed(bundle)?)
     }
 
-    /// Whether this is what those records come to, to the letter.
-    pub fn check_against(&self, packed: &[u8], records: &[RawRecord]) -> Result<()> {
-        let own = frames(packed)?.into_iter().map(|frame| unpack(frame, MOST_FRAME_BYTES));
-        for (own, (nth, wanted)) in own.zip(texts(&self.head, records)?.into_iter().enumerate()) {
-            let of = nth.checked_sub(1).map_or("the headers".to_owned(), |record| self.head.records[record].name());
-            ensure!(own? == wanted, "{of}: it is not what its bundle comes to");
+    /// Whether both say the same.
+    pub fn check_against(&self, other: &Self) -> Result<()> {
+        ensure!(self.head == other.head && self.records == other.records, "other headers");
+        for (index, entry) in self.head.records.iter().enumerate() {
+            ensure!(self.record(index)? == other.record(index)?, "{}: other numbers", entry.name());
         }
         Ok(())
     }
 }
 
 fn read_head(line: &str) -> Result<Head> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        digest: Version,
-    }
-    #[derive(Deserialize)]
-    struct Version {
-        format: u32,
-    }
-    let versioned: Versioned = serde_json::from_str(line).context("it does not begin with the head of a digest")?;
-    let (format, known) = (versioned.digest.format, OLDEST..=FORMAT);
-    let (oldest, newest) = (known.start(), known.end());
-    ensure!(
-        known.contains(&format),
-        "it has format {format}, and this tally reads formats {oldest} to {newest}; update tally"
-    );
     let Own::Digest(head) = serde_json::from_str(&without_sum(line)?)? else {
         bail!("it does not begin with the head of a digest");
     };
@@ -221,22 +205,18 @@ fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> 
     Ok((*header, end))
 }
 
-/// The records of a bundle that has no digest beside it, each held against itself.
-pub fn records_of_bundle(bundle: &[u8]) -> Result<Vec<RawRecord>> {
-    let text = unpack(bundle, MOST_BUNDLE_BYTES)?;
+/// The lines of each record of a bundle's text.
+fn split(text: &str) -> Result<Vec<&str>> {
     let begins = text.match_indices("{\"header\":").map(|(at, _)| at);
     let starts: Vec<usize> = begins.filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n').collect();
     ensure!(starts.first() == Some(&0), "it does not begin with a record's header");
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts.iter().zip(ends).map(|(start, end)| RawRecord::of_bundle(&text[*start..end])).collect()
+    Ok(starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect())
 }
 
-/// The records of a bundle's lines, each held against the place that the digest names.
-pub fn records(digest: &Digest, texts: &[String], place: &str) -> Result<Vec<RawRecord>> {
-    let read = |(entry, text): (&Entry, &String)| {
-        RawRecord::of_text(text, [&entry.chapter, &entry.experiment], &format!("{place}, {}", entry.name()))
-    };
-    digest.head.records.iter().zip(texts).map(read).collect()
+/// The records of a bundle, each held against itself.
+pub fn records_of_bundle(bundle: &[u8]) -> Result<Vec<RawRecord>> {
+    side_by_side(split(&unpack(bundle, MOST_BUNDLE_BYTES)?)?, RawRecord::of_bundle).into_iter().collect()
 }
 
 #[cfg(test)]

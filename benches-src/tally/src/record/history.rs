@@ -1,12 +1,12 @@
 //! Every session that a machine ever had: those in its folder, and those that others replaced before sessions were kept. Of these, `data/history` has the
-//! digests; the raw samples are in the history of the repository.
+//! digests, frozen; the raw samples are in the history of the repository.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
 
-use super::contributed::{Contributed, DIGEST};
+use super::contributed::Contributed;
 use super::digest::Digest;
 use super::packed;
 use super::whole::Record;
@@ -45,11 +45,11 @@ pub fn history(project: &Project) -> Result<Vec<Former>> {
 
 /// The digests of a machine's sessions, the frozen one first.
 fn digests(project: &Project, machine: &str) -> Result<Vec<Digest>> {
-    let path = project.history().join(format!("{machine}{DIGEST}"));
+    let path = project.history().join(format!("{machine}.digest.zst"));
     let in_file = || path.display().to_string();
     let frozen = packed::read(&path).with_context(in_file)?;
     let frozen = frozen.map(|bytes| Digest::read(&bytes)).transpose().with_context(in_file)?;
-    let there = Contributed::open(&project.data(&Machine::Exported(machine.to_owned())));
+    let there = Contributed::open(&project.data(&Machine::Exported(machine.to_owned())), &project.digests());
     ensure!(there.unreadable.is_empty(), "{}", there.unreadable.join("\n"));
     Ok(frozen.into_iter().chain(there.sessions.into_iter().map(|session| session.digest)).collect())
 }

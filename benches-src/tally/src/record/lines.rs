@@ -231,4 +231,7 @@ pub struct End {
     pub target: f64,
     /// Whether the rounds were doubled because the target was missed at the declared look.
     pub doubled: bool,
+    /// What of the machine was set otherwise since the header: by name, as it is at the end.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub changed: BTreeMap<String, String>,
 }

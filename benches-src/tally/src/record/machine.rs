@@ -7,10 +7,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::changed::SETTABLE;
 use self::list::{FACTS, Fact, ON_ENTRY};
 use super::processors::{bytes_of_cache, cpus_in_list};
 use crate::record::sources::hash;
 
+mod changed;
 mod cpu;
 mod doubts;
 mod groups;
@@ -74,13 +76,16 @@ impl Facts {
     /// Reads everything on the list.
     pub fn read() -> Self {
         let mut facts = Self::default();
-        for fact in FACTS {
-            match fact.value() {
-                Some(value) => facts.known.insert(fact.name.to_owned(), value),
-                None => facts.unavailable.insert(fact.name.to_owned(), fact.reason()),
-            };
-        }
+        FACTS.iter().for_each(|fact| facts.note(fact));
         facts
+    }
+
+    /// Reads one, or why it cannot be read.
+    fn note(&mut self, fact: &Fact) {
+        match fact.value() {
+            Some(value) => self.known.insert(fact.name.to_owned(), value),
+            None => self.unavailable.insert(fact.name.to_owned(), fact.reason()),
+        };
     }
 
     /// Reads only what tells machines apart.

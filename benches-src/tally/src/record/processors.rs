@@ -1,5 +1,6 @@
 //! CPUs and their caches, as the kernel describes them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::machine::read;
@@ -12,6 +13,21 @@ pub fn cpus_in_list(list: &str) -> Vec<usize> {
         None => range.parse().ok().map(|cpu| cpu..=cpu),
     };
     list.split(',').filter_map(cpus).flatten().take(MOST).collect()
+}
+
+/// The CPUs that both lists name, as such a list; the first one where they have none in common.
+pub(super) fn cpus_in_both(list: &str, other: &str) -> String {
+    let other: BTreeSet<usize> = cpus_in_list(other).into_iter().collect();
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for cpu in cpus_in_list(list).into_iter().filter(|cpu| other.contains(cpu)) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let range =
+        |(first, last): &(usize, usize)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    if ranges.is_empty() { list.to_owned() } else { ranges.iter().map(range).collect::<Vec<_>>().join(",") }
 }
 
 /// The CPUs that are threads of the same core as this one, itself among them; none where the kernel does not say.
@@ -61,4 +77,22 @@ pub fn last_cache(cpu: usize) -> Option<Cache> {
 pub(super) fn bytes_of_cache(size: &str) -> Option<f64> {
     let (number, unit) = size.split_at_checked(size.len().checked_sub(1)?)?;
     Some(number.parse::<f64>().ok()? * if unit == "M" { 1024.0 * 1024.0 } else { 1024.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_that_may_be_used_are_those_that_there_are() {
+        for (allowed, online, both) in [
+            ("0-127", "0-1", "0-1"),
+            ("0-1", "0-1", "0-1"),
+            ("0,2-5,9", "0-3,5,8-15", "0,2-3,5,9"),
+            ("3", "0-7", "3"),
+            ("0-3", "", "0-3"),
+        ] {
+            assert_eq!(cpus_in_both(allowed, online), both, "{allowed} of {online}");
+        }
+    }
 }

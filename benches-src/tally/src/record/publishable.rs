@@ -42,7 +42,8 @@ pub fn refuse_private(record: &RawRecord, checkout: &Path, names: &[String]) -> 
         for name in names {
             ensure!(
                 !contains_word(text, name),
-                "it contains {name:?}, which is this host's or this user's name; look for it and measure again"
+                "it contains {name:?}, which is this host's or this user's name, in {text:?}. If it is a plain word there, as of a kernel's release or a CPU, \
+                 export with --no-secret {name}, or with TALLY_NO_SECRET={name} in the environment; if it is the name, look for it and measure again"
             );
         }
     }

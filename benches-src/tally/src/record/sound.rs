@@ -12,7 +12,7 @@ use crate::book::cell::Cell;
 use crate::book::count::Count;
 use crate::book::reading;
 use crate::name;
-use crate::record::machine::{Facts, State};
+use crate::record::machine::{Facts, SETTABLE, State};
 use crate::record::seen::{Seen, Timed};
 use crate::record::{End, Failure, Header, RunOf};
 
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         ensure!(run.took_ms.is_none_or(|ms| ms <= DAY_NS / 1_000_000), "a run that took longer than a day");
         ensure!(run.core_to_core_ns.is_none_or(|ns| ns <= DAY_NS), "CPUs that are more than a day apart");
         if let Some(resumed) = &run.resumed {
-            date(&resumed.time)?;
+            timestamp(&resumed.time)?;
             self.one_boot(resumed)?;
         }
         match (&run.observation, &run.failure) {
@@ -88,9 +88,12 @@ impl<'a> Reader<'a> {
     }
 
     pub fn end(&self, end: &End) -> Result<()> {
-        let (began, ended) = (date(&self.header.before.time)?, date(&end.after.time)?);
-        // A clock may be set while a session runs.
-        ensure!(ended + 1.hour() >= began, "it ended before it began");
+        // A clock may be set while a session runs: that is a doubt, and no reason to throw its work away.
+        timestamp(&end.after.time)?;
+        for (name, value) in &end.changed {
+            ensure!(SETTABLE.contains(&name.as_str()), "{name:?} is no such thing as is set while a session runs");
+            short(value)?;
+        }
         self.one_boot(&end.after)?;
         let is_share = |share: f64| share.is_finite() && share >= 0.0;
         ensure!(end.headline_half_width.is_none_or(is_share) && is_share(end.target), "a width below 0");
@@ -100,11 +103,15 @@ impl<'a> Reader<'a> {
 
 /// When something was measured. Nobody has measured it yet where that is to come.
 pub fn date(time: &str) -> Result<Timestamp> {
-    let read: Timestamp = time.parse().ok().with_context(|| format!("{time:?} is no date with a time"))?;
+    let read = timestamp(time)?;
     let first: Timestamp = FIRST_DAY.parse().expect("a literal that is well formed");
     // Clocks differ, and a day is more than any two do that somebody looks at.
     ensure!((first..=Timestamp::now() + 24.hours()).contains(&read), "it says that it was measured on {time}");
     Ok(read)
+}
+
+fn timestamp(time: &str) -> Result<Timestamp> {
+    time.parse().ok().with_context(|| format!("{time:?} is no date with a time"))
 }
 
 /// Whether a report is one on this cell.

@@ -1,4 +1,4 @@
-//! The records of a machine, wherever they are kept: this checkout's own as files of lines, those that came with it as sessions with digests.
+//! The records of a machine, wherever they are kept: this checkout's own as files of lines, those that came with it as sessions.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub fn machine_or_session(project: &Project, name: &str) -> Result<Machine> {
     let Machine::Exported(slug) = &machine else {
         bail!("{} has no sessions; those of a machine of data/machines have names", machine.name());
     };
-    let known: Vec<String> = Contributed::open(&project.data(&machine)).sessions.iter().map(Session::name).collect();
+    let known: Vec<String> = Contributed::of(project, &machine).sessions.iter().map(Session::name).collect();
     ensure!(
         known.iter().any(|name| name == session),
         "{slug} has no session {session:?}; it has: {}",
@@ -53,9 +53,9 @@ impl Store {
     pub fn open(project: &Project, machine: &Machine) -> Self {
         match machine {
             Machine::Local => Self::Local(project.clone()),
-            Machine::Exported(_) => Self::Exported(Contributed::open(&project.data(machine))),
+            Machine::Exported(_) => Self::Exported(Contributed::of(project, machine)),
             Machine::Session(own) => {
-                let mut all = Contributed::open(&project.data(machine));
+                let mut all = Contributed::of(project, machine);
                 all.sessions.retain(|session| own.ends_with(&format!("/{}", session.name())));
                 Self::Exported(all)
             }

@@ -124,7 +124,10 @@ impl RawRecord {
         let Header { chapter, experiment, .. } = parse_header(text.lines().next().unwrap_or_default())?;
         let place = format!("{chapter}/{experiment}");
         let record = Self::of_text(text, [&chapter, &experiment], &place)?;
-        let more = smuggled(text)?;
+        let mut again = Vec::new();
+        record.write(&mut again)?;
+        // What is written as it stands there has nothing more; most of the time, the lines need not be read a second time.
+        let more = if again == text.as_bytes() { None } else { smuggled(text)? };
         let line = more.unwrap_or_default();
         ensure!(more.is_none(), "{place}, line {line}: holds something that the format of records does not have");
         Ok(record)

@@ -9,7 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use mdbook_preprocessor::book::{Book, Chapter};
 use serde_json::{Value, json};
-use tally::record::RawRecord;
+use tally::project::{Machine, Project};
+use tally::record::{Digest, RawRecord};
 use tally::record::contributed::add;
 use tally::record::sum::with_sum;
 
@@ -314,7 +315,11 @@ impl Fake {
         fs::create_dir(path.parent().unwrap()).unwrap();
         fs::write(&path, summed(record)).unwrap();
         let record = RawRecord::load(&path).unwrap().unwrap();
-        add(&self.path(&format!("data/machines/{machine}")), vec![record]).unwrap();
+        let project = Project::at(&self.path("")).unwrap();
+        // What is read is kept, as it is where somebody has looked at it before.
+        for bundle in add(&project, &Machine::Exported(machine.to_owned()), vec![record]).unwrap() {
+            Digest::of(&fs::read(bundle).unwrap(), &project.digests()).unwrap();
+        }
     }
 
     /// All lines of all records of all sessions of a machine, one after the other.
@@ -444,10 +449,15 @@ pub fn line(program: &str, ns: u64) -> String {
 pub fn preprocess(fake: &Fake, which: &str, settings: Value, content: &str) -> Output {
     let mut command = fake.tally(&["preprocess", which]);
     command.env("TALLY_PROGRAMS", fake.path("programs"));
+    hand_over(command, &book(fake, settings, content))
+}
+
+/// Runs a command with this as its standard input.
+pub fn hand_over(mut command: Command, input: &str) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // One that refuses its settings does not read to the end.
-    let _ = child.stdin.take().unwrap().write_all(book(fake, settings, content).as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
 

@@ -29,6 +29,7 @@ fn recorded() -> Fake {
             }
         }
         if let Some(end) = line.get_mut("end") {
+            end["after"]["time"] = "2026-11-20T10:05:00Z".into();
             end["after"]["steal_ticks"] = 3.into();
             end["after"]["throttled"] = serde_json::Value::Null;
             end["headline_half_width"] = 0.031.into();
@@ -193,7 +194,7 @@ fn check_finds_what_does_not_agree() {
         assert!(String::from_utf8_lossy(&checked.stderr).contains(reason.unwrap_or_default()));
     }
     fake.write("book/src/chapter.md", &page("tally table pair"));
-    let stale = "data/machines/a-machine/sessions/2026-11-20.digest.zst, chapter/pair was measured before these changed: chapter/src/bin/slow.rs";
+    let stale = "data/machines/a-machine/sessions/2026-11-20.bundle.zst, chapter/pair was measured before these changed: chapter/src/bin/slow.rs";
     let listing = "benches-src/chapter/src/bin/slow.rs";
     fake.write(listing, &(fake.read(listing) + "fn other() {}\n"));
     assert!(

@@ -545,7 +545,7 @@ fn an_export_is_of_one_machine_and_written_whole_or_not_at_all() {
     succeed(fake.tally(&["export", "a-machine"]));
     assert_eq!(fake.unpacked("a-machine"), other + &pair, "no byte is changed by the way");
     let files = std::fs::read_dir(fake.path("data/machines/a-machine/sessions")).unwrap();
-    assert_eq!(files.count(), 2, "a bundle and a digest");
+    assert_eq!(files.count(), 1, "one bundle");
 }
 
 #[test]
@@ -584,7 +584,7 @@ fn an_export_warns_of_what_is_stale_or_planned_no_more() {
     assert!(output.status.success(), "{said}");
     for warning in [
         "local/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs; run: cargo tally measure pair",
-        "digest.zst: chapter/gone is of no experiment of any plan any more",
+        "bundle.zst: chapter/gone is of no experiment of any plan any more",
     ] {
         assert!(said.contains(warning), "{said}");
     }

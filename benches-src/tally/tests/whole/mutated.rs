@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::support::{CALCULATOR, Fake, PLAN, succeed, summed};
@@ -15,6 +14,7 @@ use tally::print::render::Form;
 use tally::print::view::View;
 use tally::project::{Machine, Project};
 use tally::record::packed::{pack, unpack};
+use tally::record::sum::sha256;
 
 /// What is tried of each kind where nobody asks for more: a few seconds' worth.
 const USUAL: u64 = 150;
@@ -201,37 +201,40 @@ fn a_record_that_was_made_up_makes_no_verb_panic() {
 }
 
 #[test]
-fn a_digest_that_was_made_up_makes_no_verb_panic() {
+fn a_bundle_or_a_kept_digest_that_was_made_up_makes_no_verb_panic() {
     let fake = measured();
     fake.contribute("somewhere", &fake.record());
-    let path = digest(&fake);
-    let packed = fs::read(&path).unwrap();
+    let only = |folder: &str| fs::read_dir(fake.path(folder)).unwrap().next().unwrap().unwrap().path();
     let machine = Machine::Exported("somewhere".to_owned());
+    let (bundle, kept) = (only("data/machines/somewhere/sessions"), only("target/digests"));
+    let whole = [fs::read(&bundle).unwrap(), fs::read(&kept).unwrap()];
     for number in 0..tries() {
         let mut rng = rng(3, number);
+        let is_kept = number % 3 == 2;
+        let bytes = &whole[usize::from(is_kept)];
+        // What is kept begins with a line that has its sum.
+        let packed = if is_kept { &bytes[65..] } else { &bytes[..] };
         let bytes = if number % 2 == 0 {
-            let mut bytes = packed.clone();
+            let mut bytes = bytes.clone();
             let at = rng.random_range(0..bytes.len());
             bytes[at] ^= 1 << rng.random_range(0..8);
             bytes
         } else {
-            let frames = tally::record::packed::frames(&packed).unwrap();
+            let frames = tally::record::packed::frames(packed).unwrap();
             let which = rng.random_range(0..frames.len());
             let other = |(at, frame): (usize, &&[u8])| {
                 let text = unpack(frame, 1 << 24).unwrap();
                 let text = if at == which { summed(&mutated(&text, &mut rng)) } else { text };
                 pack(text.as_bytes()).unwrap()
             };
-            frames.iter().enumerate().map(other).collect::<Vec<_>>().concat()
+            let packed = frames.iter().enumerate().map(other).collect::<Vec<_>>().concat();
+            let sum = if is_kept { sha256(&packed) + "\n" } else { String::new() };
+            [sum.into_bytes(), packed].concat()
         };
-        fs::write(&path, &bytes).unwrap();
+        fs::write(&bundle, if is_kept { &whole[0] } else { &bytes }).unwrap();
+        fs::write(&kept, if is_kept { &bytes } else { &whole[1] }).unwrap();
         tried(&fake, &machine, form(number), &|| format!("{bytes:?}"));
     }
-}
-
-fn digest(fake: &Fake) -> PathBuf {
-    let sessions = fs::read_dir(fake.path("data/machines/somewhere/sessions")).unwrap().flatten();
-    sessions.map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with(".digest.zst")).unwrap()
 }
 
 #[test]

@@ -6,13 +6,18 @@ use std::path::Path;
 use walkdir::WalkDir;
 
 /// What other people's tools print, which stands in no file of ours.
-const OF_OTHERS: [&str; 3] = ["linker `cc` not found", "failed to download from", "Could not resolve host"];
+const OF_OTHERS: [&str; 4] = [
+    "linker `cc` not found",
+    "lock file version 4 requires `-Znext-lockfile-bump`",
+    "failed to download from",
+    "Could not resolve host",
+];
 
 /// The messages that the page's headings quote.
 fn messages(page: &str) -> Vec<String> {
     let headings = page.lines().filter_map(|line| line.strip_prefix("## ")).filter(|heading| heading.contains('`'));
     let quoted = headings.flat_map(|heading| match heading.strip_prefix("``") {
-        Some(whole) => vec![whole.trim_end_matches('`')],
+        Some(whole) => vec![whole.strip_suffix("``").unwrap_or(whole).trim()],
         None => heading.split('`').skip(1).step_by(2).collect(),
     });
     quoted.map(str::to_owned).collect()

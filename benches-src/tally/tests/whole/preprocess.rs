@@ -104,6 +104,58 @@ fn settings_with_mistakes_are_refused() {
 }
 
 #[test]
+fn a_setting_of_the_environment_that_is_wrong_names_its_variable() {
+    let fake = Fake::new();
+    // mdBook has read the variable by then, as JSON where it is some.
+    let refused = |variable: Option<&str>, settings: Value| {
+        let mut command = fake.tally(&["preprocess", "measure"]);
+        command.envs(variable.map(|name| (name, "whatever")));
+        errors(&support::hand_over(command, &support::book(&fake, settings, "")))
+    };
+    for (name, settings, said) in [
+        (
+            "MDBOOK_PREPROCESSOR__MEASURE__PUSH_LIMITS",
+            json!({ "push-limits": 1 }),
+            "push-limits = 1: invalid type: integer `1`",
+        ),
+        ("MDBOOK_PREPROCESSOR__MEASURE__EFFORT", json!({ "effort": 7 }), "effort = 7: invalid type: integer `7`"),
+        ("MDBOOK_PREPROCESSOR__MEASURE__EFFORT", json!({ "effort": "heroic" }), "unknown effort \"heroic\""),
+        ("MDBOOK_PREPROCESSOR__MEASURE__SHOW", json!({ "show": "moon" }), "unknown machine \"moon\""),
+        ("MDBOOK_preprocessor__MEASURE", json!({ "show": false }), "show = false: invalid type: boolean `false`"),
+    ] {
+        let of_variable = refused(Some(name), settings.clone());
+        assert!(
+            of_variable.contains(said) && of_variable.contains(&format!("in the variable {name}")),
+            "{of_variable}"
+        );
+        assert!(!of_variable.contains("book.toml"), "{of_variable}");
+        for variable in [None, Some("MDBOOK_PREPROCESSOR__CMDRUN__ADDRESS")] {
+            let of_file = refused(variable, settings.clone());
+            assert!(of_file.contains(said) && of_file.contains("in [preprocessor.measure] of book.toml"), "{of_file}");
+        }
+    }
+}
+
+#[test]
+fn an_older_mdbook_is_told_which_one_is_needed_and_how_to_get_it() {
+    let fake = Fake::new();
+    let handed_over = |input: &str| {
+        let output = support::hand_over(fake.tally(&["preprocess", "cmdrun"]), input);
+        assert!(!output.status.success());
+        errors(&output)
+    };
+    let cure = "this book needs mdBook 0.5.4; run: cargo install --locked mdbook@0.5.4";
+    let older = json!([
+        { "root": fake.root(), "config": { "book": { "src": "book/src" } }, "renderer": "html", "mdbook_version": "0.4.52" },
+        { "sections": [], "__non_exhaustive": null },
+    ]);
+    let said = handed_over(&older.to_string());
+    assert!(said.contains("it is of mdBook 0.4.52") && said.contains(cure), "{said}");
+    let said = handed_over("");
+    assert!(said.contains("it names no version") && said.contains(cure), "{said}");
+}
+
+#[test]
 fn without_node_a_warning_is_given_and_the_place_of_a_chart_says_so() {
     let fake = Fake::new();
     for file in ["draw.mjs", "config.json", "package-lock.json"] {

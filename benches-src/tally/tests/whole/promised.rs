@@ -17,7 +17,7 @@ const FULL: Duration = Duration::from_secs(90 * 60);
 fn the_rounds_of_all_experiments_take_no_longer_than_promised_on_the_reference_machine() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let plans = Plans::load(&Project::at(&root).unwrap()).unwrap();
-    let reference = Contributed::open(&root.join("data/machines/reference"));
+    let reference = Contributed::open(&root.join("data/machines/reference"), &root.join("target/digests"));
     for (effort, most) in [(Effort::Quick, QUICK), (Effort::Full, FULL)] {
         // Of each experiment the newest, whichever session that is in.
         let mut newest = BTreeMap::new();

@@ -102,7 +102,7 @@ fn a_name_that_comes_to_another_unit_than_its_own_is_never_printed() {
     }
     succeed(fake.tally(&["export", "there"]));
     let said = fail(fake.tally(&["check"]));
-    assert!(said.contains("digest.zst, chapter/pair: quantity fast-step: fast[free] is said"), "{said}");
+    assert!(said.contains("bundle.zst, chapter/pair: quantity fast-step: fast[free] is said"), "{said}");
     assert!(said.contains("data/machines/there/sessions/20"), "{said}");
 }
 

@@ -4,6 +4,8 @@ use std::fs;
 
 use crate::support::{self, Fake, fail, succeed, summed};
 use serde_json::Value;
+use tally::record::packed::{pack, unpack};
+use tally::record::sum::sha256;
 
 /// What is done to a machine's folder.
 type Damage = fn(&Fake);
@@ -55,7 +57,7 @@ fn an_export_adds_a_session_and_never_the_same_twice() {
     let fake = measured();
     let first = at_hour(&fake.record(), 10);
     fake.write("data/local/chapter/pair.jsonl", &first);
-    assert!(said(&fake, &["export", "a-machine"]).contains("sessions/2026-11-20.digest.zst"));
+    assert!(said(&fake, &["export", "a-machine"]).contains("sessions/2026-11-20.bundle.zst"));
     let again = said(&fake, &["export", "a-machine"]);
     assert!(again.contains("every local record is in a session of a-machine already; nothing was exported"), "{again}");
     // Two more, of which one lies beside the other.
@@ -63,9 +65,7 @@ fn an_export_adds_a_session_and_never_the_same_twice() {
     fake.write("data/local/chapter/pair.jsonl.session", &first);
     fake.write("data/local/chapter/pair.jsonl.session-2", &at_hour(&first, 12));
     said(&fake, &["export", "a-machine"]);
-    let names =
-        ["", "-2", "-3"].map(|number| ["bundle", "digest"].map(|kind| format!("2026-11-20{number}.{kind}.zst")));
-    let mut names = names.concat();
+    let mut names = ["", "-2", "-3"].map(|number| format!("2026-11-20{number}.bundle.zst"));
     names.sort();
     assert_eq!(sessions(&fake), names);
     assert_eq!(value(&fake)["sessions"], 3);
@@ -131,10 +131,10 @@ fn a_session_of_the_very_same_files_is_another_of_the_same_though_a_comment_chan
 fn what_cannot_be_read_is_a_box_on_pages_and_named_by_check() {
     let fake = measured();
     let damages: [(&str, Damage); 4] = [
-        ("2026-11-20.digest.zst", |fake| fake.write(&format!("{MACHINE}/sessions/2026-11-20.digest.zst"), "a letter")),
-        ("2026-11-20.digest.zst", |fake| cut(fake, "2026-11-20.digest.zst")),
+        ("2026-11-20.bundle.zst", |fake| fake.write(&format!("{MACHINE}/sessions/2026-11-20.bundle.zst"), "a letter")),
+        ("2026-11-20.bundle.zst", |fake| cut(fake, "2026-11-20.bundle.zst")),
         ("machine.toml", |fake| fs::remove_file(fake.path(&format!("{MACHINE}/machine.toml"))).unwrap()),
-        ("2026-11-20.digest.zst", |fake| {
+        ("2026-11-20.bundle.zst", |fake| {
             let machine = format!("{MACHINE}/machine.toml");
             fake.write(&machine, &fake.read(&machine).replacen("kernel = \"", "kernel = \"0.", 1));
         }),
@@ -179,7 +179,7 @@ fn cut(fake: &Fake, file: &str) {
 }
 
 #[test]
-fn a_damaged_bundle_costs_the_raw_record_and_no_number() {
+fn a_damaged_bundle_costs_the_numbers_of_its_machine() {
     let fake = measured();
     fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n<!-- cmdrun tally table pair -->\n");
     fake.contribute("a-machine", &at_hour(&fake.record(), 10));
@@ -188,26 +188,55 @@ fn a_damaged_bundle_costs_the_raw_record_and_no_number() {
     assert!(page().contains("generated/a-machine/chapter/pair.jsonl"));
     let raw = fake.read("book/src/generated/a-machine/chapter/pair.jsonl");
     assert!(raw == fake.unpacked("a-machine"), "the raw record of a page is not the record's lines");
-    cut(&fake, "2026-11-20.bundle.zst");
-    assert!(page().contains("pair.jsonl\" download>raw record"), "what lies there already needs no bundle");
     fs::remove_dir_all(fake.path("book/src/generated")).unwrap();
+    cut(&fake, "2026-11-20.bundle.zst");
     let damaged = page();
-    assert!(
-        damaged.contains("2.00")
-            && damaged.contains("raw record <span class=\"missing\"")
-            && damaged.contains("unreadable"),
-        "{damaged}"
-    );
-    let checked = fail(fake.tally(&["check"]));
-    assert!(
-        checked.contains("sessions/2026-11-20.bundle.zst: its SHA-256 is") && checked.contains("git checkout -- data/"),
-        "{checked}"
-    );
-    assert!(fail(fake.tally(&["check", "--bundles"])).contains("2026-11-20.bundle.zst"));
+    assert!(!damaged.contains("2.00") && damaged.contains("unreadable"), "{damaged}");
+    for checked in [fail(fake.tally(&["check"])), fail(fake.tally(&["check", "--bundles"]))] {
+        assert!(
+            checked.contains("sessions/2026-11-20.bundle.zst: it cannot be unpacked")
+                && checked.contains("git checkout -- data/"),
+            "{checked}"
+        );
+    }
     assert!(fail(fake.tally(&["unpack", "a-machine"])).contains("2026-11-20.bundle.zst"));
-    fs::remove_file(fake.path(&format!("{MACHINE}/sessions/2026-11-20.digest.zst"))).unwrap();
+}
+
+#[test]
+fn nothing_is_believed_that_lies_beside_a_bundle_and_what_is_kept_of_it_is_found_wrong() {
+    let fake = measured();
+    fake.write("book/src/claims.md", "<!-- cmdrun tally claim T1 -->\n<!-- cmdrun tally table pair -->\n");
+    let record = at_hour(&fake.record(), 10);
+    fake.contribute("b-machine", &at_hour(&record, 11).replace("\"elapsed_ns\":[2", "\"elapsed_ns\":[7"));
+    fake.contribute("a-machine", &record);
+    let kept = || fs::read_dir(fake.path("target/digests")).unwrap().map(|file| file.unwrap().path());
+    let of = |machine: &str| {
+        let bundle = fs::read(fake.path(&format!("data/machines/{machine}/sessions/2026-11-20.bundle.zst"))).unwrap();
+        kept().find(|path| path.ends_with(sha256(&bundle))).unwrap()
+    };
+    assert_eq!(kept().count(), 2);
+    // A digest as older tallies put it there: of other numbers, and it names this bundle.
+    let sum = of("a-machine").file_name().unwrap().to_string_lossy().into_owned();
+    let lie = fs::read(of("b-machine")).unwrap();
+    fs::write(fake.path(&format!("{MACHINE}/sessions/2026-11-20.digest.zst")), &lie[65..]).unwrap();
+    let shown = || fake.print(&["value", "slow[free]", "--machine", "a-machine"]);
+    assert!(shown().contains("2.00 µs"), "{}", shown());
     let checked = fail(fake.tally(&["check"]));
-    assert!(checked.contains("2026-11-20.bundle.zst: it has no digest, since an export was interrupted"), "{checked}");
+    assert!(checked.contains("2026-11-20.digest.zst: its name is no session's"), "{checked}");
+    fs::remove_file(fake.path(&format!("{MACHINE}/sessions/2026-11-20.digest.zst"))).unwrap();
+    assert!(succeed(fake.tally(&["check"])).contains("agree"));
+    // What is kept below target is what it names, made by this tally; who forges even that is found with --bundles.
+    let frames = tally::record::packed::frames(&lie[65..]).unwrap();
+    let text = unpack(frames[0], 1 << 24).unwrap();
+    let renamed = text.replace(of("b-machine").file_name().unwrap().to_str().unwrap(), &sum);
+    let forged = [pack(summed(&renamed).as_bytes()).unwrap(), frames[1..].concat()].concat();
+    fs::write(of("a-machine"), [format!("{}\n", sha256(&forged)).into_bytes(), forged].concat()).unwrap();
+    assert!(shown().contains("4.50 µs"), "{}", shown());
+    let checked = fail(fake.tally(&["check", "--bundles"]));
+    assert!(checked.contains("2026-11-20.bundle.zst: remove target/digests, which says otherwise"), "{checked}");
+    fs::remove_dir_all(fake.path("target/digests")).unwrap();
+    assert!(shown().contains("2.00 µs"));
+    assert!(succeed(fake.tally(&["check", "--bundles"])).contains("agree"));
 }
 
 #[test]
@@ -217,7 +246,9 @@ fn sessions_that_were_replaced_count_for_how_far_sessions_differ() {
     fake.contribute("a-machine", &at_hour(&record, 10));
     fs::create_dir(fake.path("data/history")).unwrap();
     let frozen = fake.path("data/history/a-machine.digest.zst");
-    fs::rename(fake.path(&format!("{MACHINE}/sessions/2026-11-20.digest.zst")), &frozen).unwrap();
+    // What is kept of a bundle, without the sum before it.
+    let kept = fs::read_dir(fake.path("target/digests")).unwrap().next().unwrap().unwrap().path();
+    fs::write(&frozen, &fs::read(kept).unwrap()[65..]).unwrap();
     fake.contribute("a-machine", &at_hour(&record, 12));
     let derived = || said(&fake, &["between", "--derive"]) + &fake.read("data/between-sessions.toml");
     assert!(derived().contains("\nsessions = 2\n"), "{}", derived());

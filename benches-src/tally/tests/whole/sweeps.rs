@@ -13,7 +13,7 @@ fn swept(words: &str) -> Fake {
     let slow = format!("{size}; ({}) | sed \"s/\\\"size\\\":3/\\\"size\\\":$size/\"", observation("slow", 2000));
     fake.program("slow", &slow);
     let charts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/charts");
-    for file in ["draw.mjs", "config.json", "package-lock.json", "sweep.vl.json", "sweep-narrow.vl.json"] {
+    for file in ["draw.mjs", "config.json", "package-lock.json", "sweep.vl.json", "sweep-narrow.patch.json"] {
         fake.write(&format!("book/charts/{file}"), &fs::read_to_string(format!("{charts}/{file}")).unwrap());
     }
     succeed(fake.measure(&[]));

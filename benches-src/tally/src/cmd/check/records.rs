@@ -2,13 +2,14 @@
 
 use anyhow::Result;
 
-use super::side_by_side;
 use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::plan::Plan;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
 use crate::record::contributed::{Contributed, Session};
+use crate::record::copies::Copies;
+use crate::record::side_by_side::side_by_side;
 use crate::record::sources::Current;
 use crate::record::store::Store;
 
@@ -68,9 +69,12 @@ impl Records {
             wrong.extend(own.unreadable.iter().chain(&own.strays).cloned());
             all.extend(self.asked(machine, store, own));
         }
-        let sessions: Vec<&Session> = stores.iter().flat_map(|(_, store)| store.sessions()).collect();
-        let bundles = side_by_side(sessions, Session::check_bundle).into_iter();
-        wrong.extend(bundles.filter_map(Result::err).map(|error| format!("{error:#}")));
+        let mut copies = Copies::default();
+        let sessions = stores.iter().flat_map(|(_, store)| store.sessions());
+        for session in sessions {
+            let noted = copies.note(&session.path, session.headers());
+            wrong.extend(noted.err().map(|error| format!("{}: {error}", session.path.display())));
+        }
         for check in side_by_side(all, record) {
             wrong.extend(check.wrong);
             aged.extend(check.aged);

@@ -4,6 +4,7 @@ use observation::{Histogram, Window};
 
 use super::*;
 use crate::compute::series::{cpu_time, per_operation, quantile};
+use crate::record::machine::State;
 use crate::record::seen::Timed;
 use crate::record::tests::{cell, end, header, run};
 use crate::record::{Effort, Failure, Header};
@@ -37,6 +38,43 @@ fn that_the_host_moved_the_cpus_is_a_doubt_and_that_they_are_always_apart_is_non
     assert!(doubts(|_| None).is_empty() && doubts(|_| Some(45)).is_empty() && doubts(|_| Some(200)).is_empty());
     let moved = doubts(|number| (number > 1).then_some(if number < 10 { 200 } else { 45 }));
     assert!(moved[0].ends_with("before 8 of 30 processes"), "{moved:?}");
+}
+
+#[test]
+fn that_the_clock_was_set_while_the_session_ran_is_a_doubt() {
+    let doubts = |ended: &str, resumed: Option<&str>, took_ms: u64| {
+        let mut record = drifting();
+        record.runs.iter_mut().for_each(|run| run.took_ms = Some(took_ms));
+        record.end.as_mut().unwrap().after.time = ended.to_owned();
+        record.runs[9].resumed = resumed.map(|time| State { time: time.to_owned(), ..State::default() });
+        record.doubts().concat()
+    };
+    // It began at ten, and has 32 processes.
+    for (ended, resumed, took_ms, how) in [
+        ("2026-11-20T10:05:00Z", None, 9_000, None),
+        ("2026-11-20T10:05:00Z", None, 9_500, Some("back")),
+        ("2026-11-20T09:59:59Z", None, 0, Some("back")),
+        ("1970-01-01T00:00:09Z", None, 9_000, Some("back")),
+        ("2026-11-21T10:04:00Z", None, 9_000, None),
+        ("2099-11-20T10:05:00Z", None, 9_000, Some("forward")),
+        ("2026-11-29T10:05:00Z", Some("2026-11-29T10:00:00Z"), 9_000, None),
+        ("2026-11-20T10:05:00Z", Some("2026-11-20T10:30:00Z"), 0, Some("back")),
+    ] {
+        let said = doubts(ended, resumed, took_ms);
+        let wanted = how.map(|how| format!("clock was put {how} while the session ran"));
+        assert_eq!(said.contains("clock"), wanted.is_some(), "{ended}: {said}");
+        assert!(said.contains(&wanted.unwrap_or_default()), "{said}");
+    }
+}
+
+#[test]
+fn that_the_machine_was_set_otherwise_meanwhile_is_a_doubt_that_names_it() {
+    let mut record = drifting();
+    record.header.machine.known.insert("CPU quota".to_owned(), "2".to_owned());
+    let changed = [("CPU quota", "0.5"), ("clock source", "hpet")];
+    record.end.as_mut().unwrap().changed = changed.map(|(name, now)| (name.to_owned(), now.to_owned())).into();
+    let said = "the machine was set otherwise while the session ran: CPU quota (from 2 to 0.5), clock source (from unknown to hpet)";
+    assert_eq!(record.doubts(), [said]);
 }
 
 fn evaluate(record: &Record, text: &str) -> Measured {

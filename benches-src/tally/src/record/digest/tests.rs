@@ -55,18 +55,26 @@ fn change(seen: &mut Observation, round: u32) {
     }
 }
 
-fn packed() -> &'static (Vec<RawRecord>, Packed) {
-    static PACKED: LazyLock<(Vec<RawRecord>, Packed)> = LazyLock::new(|| {
+/// A session: its bundle, and what that comes to.
+pub struct Session {
+    pub records: Vec<RawRecord>,
+    pub bundle: Vec<u8>,
+    pub digest: Vec<u8>,
+}
+
+pub fn session() -> &'static Session {
+    static SESSION: LazyLock<Session> = LazyLock::new(|| {
         let records = vec![record("laps"), record("socket")];
-        let packed = Packed::of(&records).unwrap();
-        (records, packed)
+        let bundle = bundle(&records).unwrap();
+        let digest = packed(&bundle).unwrap();
+        Session { records, bundle, digest }
     });
-    &PACKED
+    &SESSION
 }
 
 /// A digest of frames that were changed before they were packed.
-fn changed(packed: &Packed, change: impl Fn(usize, String) -> String) -> Vec<u8> {
-    let frames = frames(&packed.digest).unwrap().into_iter().enumerate();
+pub fn changed(change: impl Fn(usize, String) -> String) -> Vec<u8> {
+    let frames = frames(&session().digest).unwrap().into_iter().enumerate();
     let changed = frames.map(|(nth, frame)| {
         let text = unpack(frame, MOST_FRAME_BYTES).unwrap();
         let lines = change(nth, text);
@@ -88,8 +96,8 @@ fn wrong_with(digest: &[u8], what: &str) -> String {
 
 #[test]
 fn a_digest_has_what_a_record_comes_to_and_a_bundle_the_record() {
-    let (records, packed) = packed();
-    let digest = Digest::read(&packed.digest).unwrap();
+    let Session { records, bundle, digest: packed } = session();
+    let digest = Digest::read(packed).unwrap();
     assert_eq!(
         digest.head.records.iter().map(Entry::name).collect::<Vec<_>>(),
         ["switch-cost/laps", "switch-cost/socket"]
@@ -98,10 +106,9 @@ fn a_digest_has_what_a_record_comes_to_and_a_bundle_the_record() {
         assert_eq!(digest.record(index).unwrap(), record.clone().seen());
         assert_eq!(digest.records[index].0, record.header);
     }
-    let lines = digest.unpacked(&packed.bundle).unwrap();
-    assert_eq!(super::records(&digest, &lines, "here").unwrap(), *records);
-    digest.check_against(&packed.digest, records).unwrap();
-    assert_eq!(Packed::of(records).unwrap().digest, packed.digest, "it has no other");
+    assert_eq!(records_of_bundle(bundle).unwrap(), *records);
+    assert_eq!(digest.unpacked(bundle).unwrap().concat(), unpack(bundle, MOST_BUNDLE_BYTES).unwrap());
+    digest.check_against(&Digest::anew(bundle).unwrap()).unwrap();
 }
 
 proptest! {
@@ -122,15 +129,15 @@ proptest! {
                 seen.measures.insert("held".to_owned(), Measure { unit: "1".to_owned(), values: counts });
             }
         }
-        let packed = Packed::of(&[own.clone()]).unwrap();
-        prop_assert_eq!(Digest::read(&packed.digest).unwrap().record(0).unwrap(), own.seen());
+        let bundle = bundle(&[own.clone()]).unwrap();
+        prop_assert_eq!(Digest::anew(&bundle).unwrap().record(0).unwrap(), own.seen());
     }
 
     #[test]
     fn a_byte_that_is_another_and_what_was_cut_off_are_found(at in any::<prop::sample::Index>(), to in any::<u8>()) {
-        let (records, packed) = packed();
-        let digest = Digest::read(&packed.digest).unwrap();
-        for (file, is_digest) in [(&packed.digest, true), (&packed.bundle, false)] {
+        let Session { records, bundle, digest: packed } = session();
+        let digest = Digest::read(packed).unwrap();
+        for (file, is_digest) in [(packed, true), (bundle, false)] {
             let at = at.index(file.len());
             let mut flipped = file.clone();
             flipped[at] = to;
@@ -144,7 +151,7 @@ proptest! {
                     prop_assert!(read.is_err() || read.unwrap().to_vec() == records.iter().map(|own| own.clone().seen()).collect::<Vec<_>>());
                 } else {
                     let error = format!("{:#}", digest.unpacked(&bad).unwrap_err());
-                    prop_assert!(error.contains("the digest is of another"), "{}", error);
+                    prop_assert!(error.contains("it is another file than a moment ago"), "{}", error);
                 }
             }
         }
@@ -153,11 +160,8 @@ proptest! {
 
 #[test]
 fn what_contradicts_itself_is_refused_with_a_reason() {
-    let (_, packed) = packed();
     for (frame, from, to, reason) in [
-        (0, "\"format\":3,\"bundle\"", "\"format\":4,\"bundle\"", "format 4, and this tally reads formats 3 to 3"),
-        (0, "\"format\":3,\"bundle\"", "\"format\":2,\"bundle\"", "format 2"),
-        (0, "{\"digest\":", "{\"diary\":", "does not begin with the head of a digest"),
+        (0, "{\"digest\":", "{\"diary\":", "unknown variant `diary`"),
         (0, "\"bundle\":", "\"diary\":1,\"bundle\":", "unknown field `diary`"),
         (
             0,
@@ -196,7 +200,7 @@ fn what_contradicts_itself_is_refused_with_a_reason() {
         (1, "\"hops\":{\"all\":500}", "\"hops\":{\"all\":501}", "other parameters than those of"),
         (1, "\"units\":{\"heap_bytes\":{\"all\":\"B\"},", "\"units\":{", "heap_bytes has no unit"),
     ] {
-        let bad = changed(packed, |nth, text| {
+        let bad = changed(|nth, text| {
             let changed = text.replacen(from, to, 1);
             assert!(nth != frame || changed != text, "{from} is not in {text}");
             if nth == frame { changed } else { text }
@@ -204,13 +208,12 @@ fn what_contradicts_itself_is_refused_with_a_reason() {
         let error = wrong_with(&bad, from);
         assert!(error.contains(reason), "{from} → {to}: {error}");
     }
-    assert!(Digest::read(&changed(packed, |_, text| text)).is_ok(), "and nothing else is");
+    assert!(Digest::read(&changed(|_, text| text)).is_ok(), "and nothing else is");
 }
 
 #[test]
 fn frames_that_are_missing_or_too_many_are_refused() {
-    let (_, packed) = packed();
-    let frames = frames(&packed.digest).unwrap();
+    let frames = frames(&session().digest).unwrap();
     for (own, reason) in [
         (frames[..2].concat(), "2 records, and 1 have processes"),
         (frames[..1].concat(), "2 records, and 0 have processes"),
@@ -227,35 +230,32 @@ fn frames_that_are_missing_or_too_many_are_refused() {
 
 #[test]
 fn a_digest_of_another_bundle_is_found() {
-    let (records, packed) = packed();
+    let Session { records, bundle: own, .. } = session();
     let mut other = records.clone();
     other[1].runs[0].took_ms = Some(8);
-    let others = Packed::of(&other).unwrap();
-    let digest = Digest::read(&packed.digest).unwrap();
-    assert!(format!("{:#}", digest.unpacked(&others.bundle).unwrap_err()).contains("the digest is of another"));
+    let others = bundle(&other).unwrap();
+    let digest = Digest::anew(own).unwrap();
+    assert!(format!("{:#}", digest.unpacked(&others).unwrap_err()).contains("another file than a moment ago"));
     // One that names the right bundle, and says something else of it.
-    let forged = changed(
-        packed,
-        |nth, text| if nth == 2 { text.replacen("\"took_ms\":[0,", "\"took_ms\":[1,", 1) } else { text },
-    );
-    let read = Digest::read(&forged).unwrap();
-    let lines = read.unpacked(&packed.bundle).unwrap();
-    let records = super::records(&read, &lines, "here").unwrap();
-    let error = format!("{:#}", read.check_against(&forged, &records).unwrap_err());
-    assert_eq!(error, "switch-cost/socket: it is not what its bundle comes to");
-    // And one that names other lines.
     let forged =
-        changed(packed, |nth, text| if nth == 0 { text.replacen("\"sha256\":\"", "\"sha256\":\"0", 1) } else { text });
-    let error = format!("{:#}", Digest::read(&forged).unwrap().unpacked(&packed.bundle).unwrap_err());
+        changed(|nth, text| if nth == 2 { text.replacen("\"took_ms\":[0,", "\"took_ms\":[1,", 1) } else { text });
+    let error = format!("{:#}", Digest::read(&forged).unwrap().check_against(&digest).unwrap_err());
+    assert_eq!(error, "switch-cost/socket: other numbers");
+    // And one that names other lines.
+    let forged = changed(|nth, text| if nth == 0 { text.replacen("\"sha256\":\"", "\"sha256\":\"0", 1) } else { text });
+    let read = Digest::read(&forged).unwrap();
+    assert_eq!(format!("{:#}", read.check_against(&digest).unwrap_err()), "other headers");
+    let error = format!("{:#}", read.unpacked(own).unwrap_err());
     assert!(error.contains("switch-cost/laps: other lines than those"), "{error}");
 }
 
 #[test]
-fn a_bundle_that_unpacks_to_gigabytes_is_refused_where_the_digests_lines_end() {
-    let (_, packed) = packed();
+fn a_bundle_that_unpacks_to_gigabytes_is_refused_at_a_bound() {
     let bomb = pack(&vec![0; 64 << 20]).unwrap().repeat(64);
-    let sum = Digest::read(&packed.digest).unwrap().head.bundle;
-    let of_bomb = changed(packed, |_, text| text.replacen(&sum, &sha256(&bomb), 1));
+    let error = format!("{:#}", Digest::anew(&bomb).unwrap_err());
+    assert!(error.contains("unpacks to more than"), "{error}");
+    let sum = Digest::read(&session().digest).unwrap().head.bundle;
+    let of_bomb = changed(|_, text| text.replacen(&sum, &sha256(&bomb), 1));
     let error = format!("{:#}", Digest::read(&of_bomb).unwrap().unpacked(&bomb).unwrap_err());
     assert!(error.contains("unpacks to more than"), "{error}");
 }
@@ -276,16 +276,19 @@ fn a_few_bytes_do_not_become_gigabytes_of_records() {
         seen.parameters.remove("drawn");
         seen.doubts = vec!["x".repeat(1_900); 300];
     }
-    let packed = Packed::of(&[own]).unwrap();
-    assert!(packed.digest.len() < 10_000, "{} bytes", packed.digest.len());
-    let error = wrong_with(&packed.digest, "a few bytes");
+    let runs = serde_json::to_string(&Own::Runs(Runs::of(&own.clone().seen()).unwrap())).unwrap();
+    let many = pack((with_sum(&runs) + "\n").as_bytes()).unwrap();
+    own.runs.clear();
+    let mut digest = Digest::anew(&bundle(&[own]).unwrap()).unwrap();
+    assert!(many.len() < 10_000, "{} bytes", many.len());
+    digest.packed = vec![many];
+    let error = format!("{:#}", digest.record(0).unwrap_err());
     assert!(error.contains("takes more than 256 MiB"), "{error}");
 }
 
 #[test]
 fn what_is_all_alike_is_said_once() {
-    let (_, packed) = packed();
-    let text = unpack(frames(&packed.digest).unwrap()[1], MOST_FRAME_BYTES).unwrap();
+    let text = unpack(frames(&session().digest).unwrap()[1], MOST_FRAME_BYTES).unwrap();
     assert!(text.contains("\"hops\":{\"all\":500}") && text.contains("\"environment_bytes\":{\"all\":0}"), "{text}");
     let columns: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
     assert_eq!(columns.keys().collect::<Vec<_>>(), ["runs", "sum"], "it stays an object that jq reads");

@@ -47,10 +47,19 @@ pub fn parameters() -> Option<String> {
         "clocksource",
         "tsc",
     ];
-    let text = read("/proc/cmdline")?;
-    let allowed = |word: &&str| ALLOWED.contains(&word.split('=').next().unwrap_or_default());
-    let words: Vec<&str> = text.split_whitespace().filter(allowed).collect();
-    Some(if words.is_empty() { "none that matter here".to_owned() } else { words.join(" ") })
+    Some(parameters_in(&read("/proc/cmdline")?, ALLOWED))
+}
+
+/// Those that are on the list, and those of the scheduler, whatever kernel has them: their names begin alike, and their values are words or numbers.
+fn parameters_in(command_line: &str, list: &[&str]) -> String {
+    let is_plain = |value: &str| value.bytes().all(|sign| sign.is_ascii_alphanumeric() || b"_-,.:".contains(&sign));
+    let allowed = |word: &&str| {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let is_schedulers = ["sched_", "sysctl.kernel.sched_"].iter().any(|begin| name.starts_with(begin));
+        list.contains(&name) || (is_schedulers && is_plain(name) && is_plain(value))
+    };
+    let words: Vec<&str> = command_line.split_whitespace().filter(allowed).collect();
+    if words.is_empty() { "none that matter here".to_owned() } else { words.join(" ") }
 }
 
 /// Ticks of the kernel's timer per second. Everybody may ask how coarse the coarse clock is, which is one tick; the configuration answers
@@ -255,6 +264,18 @@ mod tests {
         // It may be lazy as well.
         assert_eq!(mode(&Preemption { release: "6.13.0", ..FIXED }), "unavailable");
         assert_eq!(mode(&DYNAMIC), "unavailable");
+    }
+
+    #[test]
+    fn parameters_of_the_scheduler_are_kept_and_nobodys_folders() {
+        let kept = |line: &str| parameters_in(line, &["nosmt"]);
+        assert_eq!(
+            kept(
+                "root=/dev/sda1 nosmt sched_verbose sched_debug=1 sysctl.kernel.sched_autogroup_enabled=0 scheduler=x"
+            ),
+            "nosmt sched_verbose sched_debug=1 sysctl.kernel.sched_autogroup_enabled=0"
+        );
+        assert_eq!(kept("sched_log=/home/arthur nosmt2"), "none that matter here");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::provider::Firmware;
 use super::{cpu, groups, hypervisor, kernel, mitigations, read, row, topology};
 use crate::book::allocator::Allocator;
 use crate::record::private::plain;
-use crate::record::processors::{Cache, caches_of, cpus_in_list, same_core};
+use crate::record::processors::{Cache, caches_of, cpus_in_both, cpus_in_list, same_core};
 
 /// One thing that is known of a machine.
 pub struct Fact {
@@ -108,7 +108,7 @@ pub const FACTS: &[Fact] = &[
     .or_because("/proc/cpuinfo does not say"),
     fact("microcode", true, "/proc/cpuinfo", || cpu::row(&CPUINFO, "microcode").map(str::to_owned)),
     fact("CPUs online", true, "/sys/devices/system/cpu/online", || read("/sys/devices/system/cpu/online")),
-    fact("CPUs allowed", true, "/proc/self/status", cpus_allowed),
+    fact("CPUs allowed", true, "/proc/self/status, of the CPUs online", cpus_allowed),
     fact("threads per core", true, "/sys/devices/system/cpu/cpu0/topology", || {
         Some(same_core(0).len()).filter(|threads| *threads > 0).map(|threads| threads.to_string())
     }),
@@ -153,8 +153,10 @@ fn root() -> &'static Path {
 /// What the kernel says of the CPUs. It is read once: some facts stand on it, and it is long where there are many.
 static CPUINFO: LazyLock<String> = LazyLock::new(|| read("/proc/cpuinfo").unwrap_or_default());
 
+/// A list of CPUs that a process may use names also those that there are not, as far as the kernel has room for more.
 fn cpus_allowed() -> Option<String> {
-    row("/proc/self/status", "Cpus_allowed_list:")
+    let allowed = row("/proc/self/status", "Cpus_allowed_list:")?;
+    Some(read("/sys/devices/system/cpu/online").map_or(allowed.clone(), |online| cpus_in_both(&allowed, &online)))
 }
 
 fn caches() -> Option<String> {

@@ -42,7 +42,7 @@ pub fn header(cells: Vec<Cell>) -> Header {
 /// An end for tests.
 pub fn end() -> End {
     let after = State { time: "2026-11-20T10:05:00Z".to_owned(), ..State::default() };
-    End { after, headline_half_width: Some(0.01), target: 0.05, doubled: false }
+    End { after, headline_half_width: Some(0.01), target: 0.05, doubled: false, changed: BTreeMap::new() }
 }
 
 /// A run whose every operation took this long.
@@ -147,16 +147,33 @@ fn what_failed_is_counted_with_how() {
 }
 
 #[test]
+fn a_session_during_which_the_clock_was_put_back_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("switch-cost/socket.jsonl");
+    let header = header(vec![cell("x", "free")]);
+    let mut writer = Writer::create(&path, &header).unwrap();
+    let run = reported(&header, 0, 0, 100.0);
+    writer.run(&run).unwrap();
+    let mut end = end();
+    end.after.time = "1970-01-01T00:00:09Z".to_owned();
+    let record = Record { header, runs: vec![run.into()], end: None };
+    assert_eq!(writer.finish(&record, &end).unwrap(), Placed::Kept);
+    assert_eq!(Record::load(&path).unwrap().unwrap().end, Some(end));
+}
+
+#[test]
 fn a_record_that_contradicts_itself_is_refused_with_the_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path());
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, line, reason) in [
         ("\"chapter\":\"switch-cost\"", "\"chapter\":\"memory\"", 1, "memory/socket"),
+        ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"host name\":\"arthur\"}", 7, "no such thing"),
+        ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"CPU quota\":\"\\u001b[2J\"}", 7, "a control character"),
         ("\"experiment\":\"socket\"", "\"experiment\":\"laps\"", 1, "switch-cost/laps"),
         ("2026-11-20T10:00:00Z", "2099-11-20T10:00:00Z", 1, "2099"),
         ("2026-11-20T10:00:00Z", "", 1, "no date"),
-        ("2026-11-20T10:05:00Z", "2026-11-19T10:05:00Z", 7, "ended before it began"),
+        ("2026-11-20T10:05:00Z", "half past ten", 7, "no date"),
         ("\"program\":\"y\"", "\"program\":\"x\"", 1, "twice"),
         ("switch-cost/x", "switch-cost/y", 2, "stands for x[hops=500, free]"),
         ("\"placement\":\"free\",\"samples\"", "\"placement\":\"one-cpu\",\"samples\"", 2, "stands for x"),
