@@ -91,7 +91,7 @@ test('every figure and every claim can be cited with its machine, and the citati
       const text = await cite.locator('> p').textContent();
       // A claim that was not measured has a machine, and no day.
       assert.match(text, /Threads or tasks\?.*(\d{4}-\d\d-\d\d|not measured|\? [a-z])|not measured.*Threads or tasks\? [a-z]/s, `${name}: ${text}`);
-      assert.match(await cite.locator('code').textContent(), /^@misc\{tasks-beside-threads-[\w-]+, title = \{/);
+      assert.match(await cite.locator('code').textContent(), /^@misc\{threads-or-tasks-[\w-]+, title = \{/);
       const [target, anchor] = (await cite.locator('> p a').getAttribute('href')).split('#');
       const file = target ? linked(name, target) : join(site, name);
       assert.ok(readFileSync(file, 'utf8').includes(`id="${anchor}"`), `${name}: ${anchor}`);
