@@ -150,7 +150,8 @@ fn what_is_not_measured_has_no_sentence_and_the_others_stand() {
     assert!(fake.print(&["takeaway", "of-a-full-run"]).contains("full only"));
     let advice = page(&["which"]);
     assert!(
-        advice.contains("<td><strong>either</strong></td><td class=\"among\">1 of 1</td><td>no sure factor of two</td>"),
+        advice
+            .contains("<td><strong>either</strong></td><td class=\"among\">1 of 1</td><td>no sure factor of two</td>"),
         "{advice}"
     );
     let variants = fake.print(&["takeaway", "--variants"]);
