@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Value, json};
-use support::{Fake, PLAN, book, observation, preprocess, summed};
+use support::{Fake, PLAN, book, observation, of_another_cpu, preprocess, summed};
 use tally::record::packed::pack;
 
 /// What was seen, or what was seen instead of what was expected.
@@ -734,7 +734,7 @@ fn readings() -> Vec<Case> {
             "both end well",
             || {
                 let fake = measured();
-                let record = fake.record();
+                let record = of_another_cpu(&fake.record());
                 let mut lines: Vec<&str> = record.lines().collect();
                 let (end, runs) = (lines.pop().unwrap(), lines.split_off(1));
                 let mut long = lines[0].to_owned() + "\n";

@@ -215,15 +215,17 @@ impl<'a> Judged<'a> {
         Ok(out + "</details>\n</section>\n")
     }
 
-    /// What was published and what is so here, of its first part: the card says all of them when it is opened.
+    /// What was published and what is so here, of the part that decided: the card says all of them when it is opened.
     fn figures(&self, view: &View, publication: &Publication) -> Result<String> {
-        let Some(first) = self.parts.first() else { return Ok(String::new()) };
-        let published = match first.published_value() {
-            Some(_) => format!("{} {} · ", publication.word(), html(&first.published())),
+        let decided = |part: &&JudgedPart| part.judgement.verdict == self.verdict();
+        let Some(part) = self.parts.iter().find(decided).or(self.parts.first()) else { return Ok(String::new()) };
+        let name = if self.parts.len() > 1 { format!("{}: ", html(&part.part.name)) } else { String::new() };
+        let published = match part.published_value() {
+            Some(_) => format!("{} {} · ", publication.word(), html(&part.published())),
             None => String::new(),
         };
-        let here = render::in_words(view, &first.asked, &first.measured)?;
-        Ok(format!(" <span class=\"figures\">{published}here {}</span>", html(&here)))
+        let here = render::in_words(view, &part.asked, &part.measured)?;
+        Ok(format!(" <span class=\"figures\">{name}{published}here {}</span>", html(&here)))
     }
 
     /// A line for elsewhere: what was claimed, and what is so here.
