@@ -149,6 +149,18 @@ experiment = "pair"
 thread = "slow[one-cpu]"
 task = "slow[one-cpu]"
 
+[[input]]
+name = "one_pinned"
+label = "one pinned step"
+
+[[input.option]]
+name = "only"
+label = "on one CPU"
+note = "A step that only a full run measures."
+experiment = "pair"
+thread = "slow[one-cpu]"
+task = "slow[one-cpu]"
+
 [[bound]]
 name = "cpu"
 label = "a tenth of the work, or a hundredth of a core if that is more"
@@ -172,6 +184,12 @@ unit = "cores"
 of = "extra"
 formula = "requests * steps * one_switch"
 bound = "cpu"
+
+[[output]]
+name = "pinned"
+label = "cores for pinned steps"
+unit = "cores"
+formula = "requests * one_pinned"
 
 [sentences]
 yes = { say = "Yes: {parts}.", between = ", ", last = ", and " }

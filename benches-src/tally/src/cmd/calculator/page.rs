@@ -22,7 +22,7 @@ impl Printer<'_> {
              <details class=\"numbers\"><summary>All numbers, formulas and inputs</summary>\n{}{}{}</details>\n{}</div>\n",
             self.states()?,
             self.script()?,
-            self.case_table()?,
+            self.case_tables()?,
             self.formula_table()?,
             self.input_table()?,
             self.small_print()?

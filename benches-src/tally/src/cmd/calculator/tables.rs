@@ -7,34 +7,41 @@ use crate::print::calculator::{At, Case, Output, Value, Who};
 use crate::print::escape::html;
 use crate::print::render;
 
+/// So many columns of numbers have room on a page.
+const MOST_CASES: usize = 5;
+
 impl Printer<'_> {
-    pub(super) fn case_table(&self) -> Result<String> {
-        let heads: String =
-            self.cases.iter().map(|case| format!("<th scope=\"col\">{}</th>", html(&case.name))).collect();
+    /// Tables of a few cases each, which have room on a page.
+    pub(super) fn case_tables(&self) -> Result<String> {
+        self.cases.chunks(MOST_CASES).map(|cases| self.case_table(cases)).collect()
+    }
+
+    fn case_table(&self, cases: &[Case]) -> Result<String> {
+        let heads: String = cases.iter().map(|case| format!("<th scope=\"col\">{}</th>", html(&case.name))).collect();
         let answer = |case| Ok(format!("<td>{}</td>", self.numbers.answer(case)?.state.word()));
-        let answers = self.cases.iter().map(answer).collect::<Result<String>>()?;
+        let answers = cases.iter().map(answer).collect::<Result<String>>()?;
         Ok(format!(
             "{}<table>\n<caption><span>Worked cases. The settings are assumed, the rest is computed from records: {}.</span></caption>\n\
              <thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{heads}</tr>\n</thead>\n<tbody>\n{}</tbody>\n<tbody>\n{}{}</tbody>\n</table>\n</div>\n",
             render::wide("Worked cases"),
             html(&self.view.phrase(&self.view.machine)),
-            self.setting_rows(),
-            self.output_rows()?,
+            self.setting_rows(cases),
+            self.output_rows(cases)?,
             row(QUESTION, answers)
         ))
     }
 
-    fn setting_rows(&self) -> String {
+    fn setting_rows(&self, cases: &[Case]) -> String {
         let cells = |setting| -> String {
             let cell = |case: &Case| format!("<td>{}</td>", html(&with_unit(setting, case)));
-            self.cases.iter().map(cell).collect()
+            cases.iter().map(cell).collect()
         };
         self.data.settings.iter().map(|setting| row(&setting.label, cells(setting))).collect()
     }
 
     /// A row for threads and one for tasks, or one for what threads take beyond tasks.
-    fn output_rows(&self) -> Result<String> {
-        let cases: Vec<Vec<Line>> = self.cases.iter().map(|case| self.lines(case)).collect::<Result<_>>()?;
+    fn output_rows(&self, cases: &[Case]) -> Result<String> {
+        let cases: Vec<Vec<Line>> = cases.iter().map(|case| self.lines(case)).collect::<Result<_>>()?;
         let mut out = String::new();
         for (index, output) in self.data.outputs.iter().enumerate() {
             for (nth, who) in output.whose().iter().enumerate() {
