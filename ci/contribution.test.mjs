@@ -22,11 +22,12 @@ function addMachine(checkout, name, unpacked) {
     const [header, ...rest] = readFileSync(join(unpacked, path), 'utf8').split('\n');
     const [text] = header.split(',"sum":');
     const later = text.replace(/("time":"[^"]*:)(\d\d)Z/, (_, before, seconds) => `${before}${`${(Number(seconds) + 1) % 60}`.padStart(2, '0')}Z`);
-    const to = join(checkout, 'data/machines', name, ...path.split('/').slice(1));
+    const to = join(checkout, 'data/local', ...path.split('/').slice(1));
     mkdirSync(dirname(to), { recursive: true });
     writeFileSync(to, [`${later},"sum":"${sha256(later).slice(0, 8)}"}`, ...rest].join('\n'));
   }
-  run('convert');
+  run('export', name);
+  rmSync(join(checkout, 'data/local'), { recursive: true });
 }
 
 test('what a contribution would change is printed, and nothing of it is run', (t) => {
