@@ -47,16 +47,24 @@ pub fn parameters() -> Option<String> {
         "clocksource",
         "tsc",
     ];
-    Some(parameters_in(&read("/proc/cmdline")?, ALLOWED))
+    Some(words_of(&read("/proc/cmdline")?, |name, _| ALLOWED.contains(&name)))
 }
 
-/// Those that are on the list, and those of the scheduler, whatever kernel has them: their names begin alike, and their values are words or numbers.
-fn parameters_in(command_line: &str, list: &[&str]) -> String {
-    let is_plain = |value: &str| value.bytes().all(|sign| sign.is_ascii_alphanumeric() || b"_-,.:".contains(&sign));
+/// The command line's parameters of the scheduler, whatever kernel has them: their names begin alike, and their values are words or numbers. They are a fact
+/// of their own: older records do not know them, and are of the same machine.
+pub fn scheduler_parameters() -> Option<String> {
+    Some(words_of(&read("/proc/cmdline")?, is_schedulers))
+}
+
+fn is_schedulers(name: &str, value: &str) -> bool {
+    let is_plain = |text: &str| text.bytes().all(|sign| sign.is_ascii_alphanumeric() || b"_-,.:".contains(&sign));
+    ["sched_", "sysctl.kernel.sched_"].iter().any(|begin| name.starts_with(begin)) && is_plain(name) && is_plain(value)
+}
+
+fn words_of(command_line: &str, allowed: impl Fn(&str, &str) -> bool) -> String {
     let allowed = |word: &&str| {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        let is_schedulers = ["sched_", "sysctl.kernel.sched_"].iter().any(|begin| name.starts_with(begin));
-        list.contains(&name) || (is_schedulers && is_plain(name) && is_plain(value))
+        allowed(name, value)
     };
     let words: Vec<&str> = command_line.split_whitespace().filter(allowed).collect();
     if words.is_empty() { "none that matter here".to_owned() } else { words.join(" ") }
@@ -268,12 +276,12 @@ mod tests {
 
     #[test]
     fn parameters_of_the_scheduler_are_kept_and_nobodys_folders() {
-        let kept = |line: &str| parameters_in(line, &["nosmt"]);
+        let kept = |line: &str| words_of(line, is_schedulers);
         assert_eq!(
             kept(
                 "root=/dev/sda1 nosmt sched_verbose sched_debug=1 sysctl.kernel.sched_autogroup_enabled=0 scheduler=x"
             ),
-            "nosmt sched_verbose sched_debug=1 sysctl.kernel.sched_autogroup_enabled=0"
+            "sched_verbose sched_debug=1 sysctl.kernel.sched_autogroup_enabled=0"
         );
         assert_eq!(kept("sched_log=/home/arthur nosmt2"), "none that matter here");
     }

@@ -115,6 +115,7 @@ pub const FACTS: &[Fact] = &[
     fact("caches of CPU 0", true, "/sys/devices/system/cpu/cpu0/cache", caches),
     fact("memory", false, "/proc/meminfo", || row("/proc/meminfo", "MemTotal:")),
     fact("kernel parameters", true, "/proc/cmdline", kernel::parameters),
+    fact("scheduler parameters", true, "/proc/cmdline", kernel::scheduler_parameters),
     fact("nested_pvm", false, "/proc/cmdline", kernel::nested_pvm),
     fact("preemption", true, "uname", kernel::preemption),
     fact("mitigations", true, "/sys/devices/system/cpu/vulnerabilities", || {
