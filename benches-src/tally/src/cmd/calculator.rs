@@ -52,7 +52,7 @@ pub struct Calculator {
 
 impl Calculator {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let data = Data::load(&view.project)?;
+        let data = view.calculator()?;
         let own = self.own(&data)?;
         let numbers = Numbers::read(&data, view, &view.machine)?;
         let worked = data.cases.iter().map(|case| numbers.worked(case));

@@ -77,7 +77,7 @@ impl Chart {
         let (record, freshness) = match kept.as_ref() {
             Ok(kept) => kept,
             Err(missing) => {
-                return match view.instead(missing).filter(|there| form == Form::Page && there.has(plan, experiment)) {
+                return match view.instead_on(form, missing, plan, experiment) {
                     Some(there) => Ok(render::instead_of_block(&self.print(&there, form)?, missing)),
                     None => Ok(render::missing(missing, form)),
                 };

@@ -18,7 +18,6 @@ use crate::book::plan::Plan;
 use crate::book::published::Figure;
 use crate::cmd::check::records::Records;
 use crate::cmd::claim::can_be_concluded;
-use crate::print::calculator::Calculator;
 use crate::print::formats;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
@@ -120,7 +119,7 @@ fn published(view: &View) -> Vec<String> {
 fn calculator(view: &View) -> Result<Vec<String>> {
     let Some(path) = view.project.calculator()? else { return Ok(Vec::new()) };
     let place = path.strip_prefix(view.project.root()).unwrap_or(&path).display();
-    Ok(match Calculator::load(&view.project) {
+    Ok(match view.calculator() {
         Ok(calculator) => calculator.wrong(view).into_iter().map(|wrong| format!("{place}: {wrong}")).collect(),
         Err(error) => vec![format!("{error:#}")],
     })

@@ -34,12 +34,10 @@ impl Table {
         let (plan, experiment) = view.plans.experiment(&self.experiment)?;
         let kept = view.kept(plan, experiment)?;
         match kept.as_ref() {
-            Err(missing) => {
-                match view.instead(missing).filter(|there| form == Form::Page && there.has(plan, experiment)) {
-                    Some(there) => Ok(render::instead_of_block(&self.print(&there, form)?, missing)),
-                    None => Ok(without_record(missing, experiment, form)),
-                }
-            }
+            Err(missing) => match view.instead_on(form, missing, plan, experiment) {
+                Some(there) => Ok(render::instead_of_block(&self.print(&there, form)?, missing)),
+                None => Ok(without_record(missing, experiment, form)),
+            },
             Ok((record, freshness)) => {
                 let frame = Frame { view, plan, experiment, record, freshness };
                 if experiment.is_timed() { times(frame, form) } else { measures(frame, form) }

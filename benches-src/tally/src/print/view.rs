@@ -210,11 +210,6 @@ impl View {
         Ok(self.read.calculator.get_or_init(|| loaded).clone())
     }
 
-    /// Whether the machine that is shown has a record of an experiment.
-    pub fn has(&self, plan: &Plan, experiment: &Experiment) -> bool {
-        self.store(&self.machine).has(&plan.chapter, &experiment.name)
-    }
-
     /// A machine's records, opened once.
     pub fn store(&self, machine: &Machine) -> Rc<Store> {
         let mut stores = self.read.stores.borrow_mut();

@@ -11,7 +11,6 @@ use crate::book::expression::Expression;
 use crate::cmd::chart::Chart;
 use crate::cmd::{confirm, limits};
 use crate::command_line::{CommandLine, ONLY_PRINTS, Verb};
-use crate::print::calculator::Calculator;
 use crate::print::view::View;
 
 /// Every directive is a command line that tally understands, about things that exist. What has one place alone, such as a table and a claim, is at home on one page of
@@ -149,9 +148,9 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
         texts.extend(parts.flat_map(|part| [Some(part.quantity.clone()), part.beside.clone()]).flatten());
         texts.extend(plan.claims.iter().flat_map(|claim| claim.conclusions()));
     }
-    if let Ok(calculator) = Calculator::load(&view.project) {
-        let options = calculator.inputs.into_iter().flat_map(|input| input.options);
-        texts.extend(options.flat_map(|option| [option.thread, option.task]));
+    if let Ok(calculator) = view.calculator() {
+        let options = calculator.inputs.iter().flat_map(|input| &input.options);
+        texts.extend(options.flat_map(|option| [option.thread.clone(), option.task.clone()]));
     }
     let words: BTreeSet<&str> =
         texts.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')).collect();
@@ -213,7 +212,7 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
         Verb::Dumbbell(dumbbell) => dumbbell.is_known(view),
         Verb::Scatter(scatter) => scatter.is_known(view),
-        Verb::Calculator(_) => Calculator::load(&view.project).map(drop),
+        Verb::Calculator(_) => view.calculator().map(drop),
         Verb::Limits(_) => limits::is_known(view),
         Verb::Listing(listing) => listing.is_known(view),
         Verb::List(list) => list.prediction.map_or(Ok(()), |own| view.plans.experiment(&own).map(drop)),

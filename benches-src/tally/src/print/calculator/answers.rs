@@ -79,6 +79,11 @@ struct Standing<'a> {
 }
 
 impl Numbers<'_> {
+    /// Whether a thread per connection would do, in a word: a sentence also asks up to what they would.
+    pub fn state(&self, case: &Case) -> Result<State> {
+        Ok(worst(&self.standings(case)?))
+    }
+
     /// Whether a thread per connection would do.
     pub fn answer(&self, case: &Case) -> Result<Answer> {
         let standings = self.standings(case)?;

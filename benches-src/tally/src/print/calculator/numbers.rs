@@ -66,9 +66,7 @@ impl<'a> Numbers<'a> {
 
     /// A worked case with this machine's numbers in it, where it is like what was measured.
     pub fn worked(&self, case: &Case) -> Result<Case> {
-        let Some(like) = &case.like else { return Ok(case.clone()) };
-        let input = self.data.inputs.iter().find(|input| input.name == *like);
-        let input = input.with_context(|| format!("{:?} is like {like}, which is no input", case.name))?;
+        let Some(input) = self.data.like(case)? else { return Ok(case.clone()) };
         let Ok(task) = self.taken(case, input, Who::Task)? else { return Ok(case.clone()) };
         let seconds = task.median * case.number_of("calls")?.max(1.0);
         let work = words::significant(seconds / self.data.setting("work")?.size);
@@ -77,7 +75,7 @@ impl<'a> Numbers<'a> {
 
     /// Whether a machine measured what a case is like: at the case's own number of the setting, or else, between two such numbers.
     pub fn has_measured(&self, case: &Case, or_between: bool) -> Result<bool> {
-        let input = self.data.inputs.iter().find(|input| case.like.as_ref() == Some(&input.name));
+        let input = self.data.like(case)?;
         let Some((input, along)) = input.and_then(|input| Some((input, input.along.as_ref()?))) else {
             return Ok(true);
         };
@@ -138,6 +136,13 @@ impl Calculator {
         }
     }
 
+    /// The input that a worked case is like, if it is like one.
+    fn like(&self, case: &Case) -> Result<Option<&Input>> {
+        let Some(like) = &case.like else { return Ok(None) };
+        let found = self.inputs.iter().find(|input| input.name == *like);
+        found.with_context(|| format!("{:?} is like {like}, which is no input", case.name)).map(Some)
+    }
+
     /// Whether a name stands for a number that needs no record.
     pub(super) fn is_set(&self, name: &str) -> bool {
         self.settings.iter().any(|setting| setting.name == name)
@@ -157,10 +162,10 @@ impl Calculator {
 
     /// What an input stands on in a case: what was asked for, or the first, or every point along its setting.
     pub fn options<'a>(&self, case: &Case, input: &'a Input) -> Result<Vec<&'a Choice>> {
-        if input.along.is_some() && !case.asked.contains_key(&input.name) {
-            return Ok(input.options.iter().collect());
+        if case.asked.contains_key(&input.name) {
+            return Ok(vec![self.chosen(case, input)?]);
         }
-        Ok(vec![self.chosen(case, input)?])
+        Ok(input.reachable().collect())
     }
 
     /// A formula on an estimate of its input.

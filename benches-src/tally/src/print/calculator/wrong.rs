@@ -58,25 +58,14 @@ impl Calculator {
     pub(super) fn output_is_sound(&self, output: &Output) -> Result<()> {
         let input = self.input_of(output)?;
         // Else the ends of an interval would change places on their way through it.
-        let base = self.cases.iter().filter_map(|case| self.with_all_used(case).ok());
-        for case in &base.collect::<Vec<_>>() {
+        for case in &self.cases {
+            let case = &with_all_used(case);
             let at = |value| self.number(case, &output.formula.expression, Some((&input.name, value)));
             ensure!(at(1.0)? < at(2.0)?, "{:?} does not grow with {}", output.formula.text, input.name);
         }
         let Some(bound) = self.bound_of(output)? else { return Ok(()) };
         self.setting(&bound.lever)?;
         bound.limits.iter().chain(&bound.cap).try_for_each(|limit| self.is_of_settings(limit))
-    }
-
-    /// A case in which no setting is 0, which would hide an input.
-    fn with_all_used(&self, case: &Case) -> Result<Case> {
-        let mut all = case.clone();
-        for setting in &self.settings {
-            if case.number_of(&setting.name)? == 0.0 {
-                all = all.with(&setting.name, 1.0);
-            }
-        }
-        Ok(all)
     }
 
     pub(super) fn case_is_sound(&self, case: &Case) -> Result<()> {
@@ -97,4 +86,11 @@ impl Calculator {
         }
         Ok(())
     }
+}
+
+/// A case in which no setting is 0, which would hide an input.
+fn with_all_used(case: &Case) -> Case {
+    let mut all = case.clone();
+    all.values.values_mut().filter(|value| **value == 0.0).for_each(|value| *value = 1.0);
+    all
 }

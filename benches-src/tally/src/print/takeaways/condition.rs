@@ -94,7 +94,7 @@ pub fn answered(view: &View, machine: &Machine, case: &str) -> Result<Option<Sta
     if !numbers.has_measured(&case, *machine == view.machine)? {
         return Ok(None);
     }
-    Ok(Some(numbers.answer(&case)?.state).filter(|state| state.is_known()))
+    Ok(Some(numbers.state(&case)?).filter(|state| state.is_known()))
 }
 
 impl Comparison {

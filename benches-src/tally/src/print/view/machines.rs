@@ -3,7 +3,10 @@
 use anyhow::Result;
 
 use super::View;
+use crate::book::experiment::Experiment;
+use crate::book::plan::Plan;
 use crate::compute::quantity::Missing;
+use crate::print::render::Form;
 use crate::project::Machine;
 
 impl View {
@@ -74,5 +77,11 @@ impl View {
         let is_to_be_measured = matches!(missing.word, "full only" | "not measured");
         let reference = self.beside().filter(|_| self.machine == Machine::Local && is_to_be_measured)?;
         Some(self.of_machine(reference))
+    }
+
+    /// The same for a page's table or figure of an experiment, if the reference machine has its record.
+    pub fn instead_on(&self, form: Form, missing: &Missing, plan: &Plan, experiment: &Experiment) -> Option<Self> {
+        let there = self.instead(missing).filter(|_| form == Form::Page)?;
+        there.store(&there.machine).has(&plan.chapter, &experiment.name).then_some(there)
     }
 }
