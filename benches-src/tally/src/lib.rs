@@ -4,9 +4,9 @@
 //! writes a [`record`]; [`compute`] makes numbers of it when they are asked for; [`print`](mod@print) shows them; [`mdbook`] puts them into pages. What was
 //! asked stands in [`book`]. No two of these rooms know each other: `tests/rooms.rs` reads their imports.
 //!
-//! **Never:** printing never measures, and measuring never prints a page. Only `measure` and `export` write below `data/`, but for
-//! `between --derive`.
-//! Text that came from a record goes through [`print::escape`]. A sentence never mixes two machines.
+//! **Never:** printing never measures, and measuring never prints a page. Only `measure` and
+//! `export` write below `data/`, but for `between --derive`. Text that came from a record goes
+//! through [`print::escape`]. A sentence never mixes two machines.
 
 #![forbid(unsafe_code)]
 

@@ -266,7 +266,8 @@ impl Project {
         self.all_data().join("between-sessions.toml")
     }
 
-    /// The digests of sessions that others replaced before sessions were kept, one for each machine that has any.
+    /// The digests of sessions that others replaced before sessions were kept, one for each machine
+    /// that has any.
     pub fn history(&self) -> PathBuf {
         self.all_data().join("history")
     }

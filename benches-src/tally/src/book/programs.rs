@@ -27,8 +27,8 @@ pub struct Programs {
     /// words for each value. One without an entry reads as it is.
     #[serde(default, rename = "parameter")]
     pub(super) parameters: BTreeMap<String, Reading>,
-    /// What the axis of a figure over a parameter is called: `axis = { touch_bytes = "bytes of data in each" }`. One without an entry goes by its
-    /// name.
+    /// What the axis of a figure over a parameter is called:
+    /// `axis = { touch_bytes = "bytes of data in each" }`. One without an entry goes by its name.
     #[serde(default, rename = "axis")]
     pub(super) axes: BTreeMap<String, String>,
 }

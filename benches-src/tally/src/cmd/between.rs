@@ -26,7 +26,8 @@ use crate::say;
 /// How far sessions of one machine differ
 #[derive(Args)]
 pub struct Between {
-    /// Derive it anew from every session in data/machines and data/history, and write data/between-sessions.toml
+    /// Derive it anew from every session in data/machines and data/history, and write
+    /// data/between-sessions.toml
     #[arg(long)]
     derive: bool,
     /// Derive it anew from the sessions that it was derived from, and say whether that is what is written there

@@ -28,7 +28,8 @@ pub struct Check {
     /// Hold plans against what the built programs in this folder say of themselves as well
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
-    /// Open every bundle of raw samples too, and see whether what target/digests keeps is what it comes to
+    /// Open every bundle of raw samples too, and see whether what target/digests keeps is what it
+    /// comes to
     #[arg(long)]
     bundles: bool,
 }

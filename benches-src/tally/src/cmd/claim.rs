@@ -105,8 +105,8 @@ impl<'a> Judged<'a> {
         Ok(Self { chapter, experiment, claim, parts })
     }
 
-    /// What is said of all parts together, as the sentence joins them. What is not all checked is at
-    /// best partly checked.
+    /// What is said of all parts together, as the sentence joins them. What is not all checked is
+    /// at best partly checked.
     fn judgement(&self) -> Judgement {
         let parts = self.parts.iter().map(|part| part.judgement);
         let judgement = match self.claim.joined {
@@ -215,7 +215,8 @@ impl<'a> Judged<'a> {
         Ok(out + "</details>\n</section>\n")
     }
 
-    /// What was published and what is so here, of the part that decided: the card says all of them when it is opened.
+    /// What was published and what is so here, of the part that decided: the card says all of them
+    /// when it is opened.
     fn figures(&self, view: &View, publication: &Publication) -> Result<String> {
         let decided = |part: &&JudgedPart| part.judgement.verdict == self.verdict();
         let Some(part) = self.parts.iter().find(decided).or(self.parts.first()) else { return Ok(String::new()) };

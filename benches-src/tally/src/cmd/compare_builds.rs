@@ -214,7 +214,8 @@ impl OfHarness {
     }
 
     /// Why it does the same work; none where it is not known to. What the heap holds before the
-    /// first lap moves what allocating takes, and threads meet at a lock by chance: a few may differ.
+    /// first lap moves what allocating takes, and threads meet at a lock by chance: a few may
+    /// differ.
     fn shown(self) -> Option<Vec<String>> {
         const FEWEST: usize = 12;
         let same = self.same_code + self.same;

@@ -221,7 +221,8 @@ fn page(view: &View, there: &[Machine], numbers: &[Number]) -> Result<String> {
     ))
 }
 
-/// How far the numbers here lie within the intervals of the machine that has the same description: so far one can rely on them.
+/// How far the numbers here lie within the intervals of the machine that has the same description:
+/// so far one can rely on them.
 fn of_same_description(view: &View) -> Result<String> {
     let twins = view.twins()?;
     let Some(twin) = twins.first() else { return Ok(String::new()) };

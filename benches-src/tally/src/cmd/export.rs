@@ -25,7 +25,8 @@ use crate::say;
 pub struct Export {
     /// The machine's name: lower-case words with hyphens, such as amd-epyc-2cpu-vm
     slug: String,
-    /// Names of this host or this user that are plain words, and may stand in records: of a user who is called generic, as kernels are
+    /// Names of this host or this user that are plain words, and may stand in records: of a user
+    /// who is called generic, as kernels are
     #[arg(long, value_name = "NAME", env = "TALLY_NO_SECRET", value_delimiter = ',')]
     no_secret: Vec<String>,
 }
@@ -134,8 +135,8 @@ fn left_over(plans: &Plans, there: &Contributed) -> Vec<String> {
     left_over.collect()
 }
 
-/// The names of this host and this user, but for those that are words of the programs or of what they stand on: none of these gives them away. Which others are
-/// no secrets, whoever exports says.
+/// The names of this host and this user, but for those that are words of the programs or of what
+/// they stand on: none of these gives them away. Which others are no secrets, whoever exports says.
 fn telling_names(project: &Project, no_secret: &[String]) -> Vec<String> {
     let own = own_words(project);
     private_names().into_iter().filter(|name| !own.contains(name) && !no_secret.contains(name)).collect()

@@ -265,7 +265,8 @@ fn experiments_of<'a>(view: &'a View, program: &str) -> impl Iterator<Item = (&'
     view.plans.experiments().filter(move |(_, experiment)| experiment.group(program).is_some())
 }
 
-/// The command that runs a program as one of its cells does; none for a program that only others start.
+/// The command that runs a program as one of its cells does; none for a program that only others
+/// start.
 fn command(view: &View, program: &str) -> Option<String> {
     let cell = experiments_of(view, program)
         .find_map(|(_, experiment)| experiment.full_cells().ok()?.into_iter().find(|cell| cell.program == program))?;

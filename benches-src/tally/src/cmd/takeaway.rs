@@ -48,7 +48,8 @@ impl Takeaway {
     }
 }
 
-/// A sentence; on a page all of it is the reference machine's if a number of it was not measured here.
+/// A sentence; on a page all of it is the reference machine's if a number of it was not measured
+/// here.
 fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
     let said = takeaways::said(view, cases, form)?;
     let there =

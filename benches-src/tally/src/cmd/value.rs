@@ -66,7 +66,8 @@ impl Value {
     }
 }
 
-/// In a sentence of a page: the number here, or the reference machine's if it was not measured here.
+/// In a sentence of a page: the number here, or the reference machine's if it was not measured
+/// here.
 fn on_page(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
     let there = measured.as_ref().err().and_then(|missing| Some((missing, view.instead(missing)?)));
     let Some((missing, there)) = there else { return render::inline(view, asked, measured) };

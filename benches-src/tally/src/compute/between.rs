@@ -268,7 +268,8 @@ impl Between {
         Ok(Quantity { estimate, sessions, ..quantity })
     }
 
-    /// An interval of a difference without what no two numbers within the intervals of its terms come to.
+    /// An interval of a difference without what no two numbers within the intervals of its terms
+    /// come to.
     fn as_terms_allow(
         &self,
         (low, high): (f64, f64),

@@ -146,8 +146,9 @@ impl Record {
         })
     }
 
-    /// Said where the machine's clock was set while the session ran: it says other times than the processes took. Numbers are of another clock, which
-    /// cannot be set, but the dates of the session may be wrong.
+    /// Said where the machine's clock was set while the session ran: it says other times than the
+    /// processes took. Numbers are of another clock, which cannot be set, but the dates of the
+    /// session may be wrong.
     fn doubt_of_the_clock(&self) -> Option<String> {
         let end = self.end.as_ref().map(|end| &end.after);
         let states: Vec<&State> = [&self.header.before].into_iter().chain(self.resumed()).chain(end).collect();

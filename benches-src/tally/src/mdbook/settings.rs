@@ -1,4 +1,5 @@
-//! What mdBook hands over, and the settings of `[preprocessor.measure]` in it: from `book.toml`, or from variables that override it.
+//! What mdBook hands over, and the settings of `[preprocessor.measure]` in it: from `book.toml`, or
+//! from variables that override it.
 
 use std::env;
 use std::io::Read;

@@ -4,7 +4,8 @@
 //! well: it computes the same and says the same. A formula has one measured input, once, and grows with it: so the ends of the input's interval
 //! give those of the output's, and nothing has to be assumed about distributions.
 //!
-//! It is the book's one rule on threads or tasks: the front page's advice and the findings that conclude ask it for a worked case.
+//! It is the book's one rule on threads or tasks: the front page's advice and the findings that
+//! conclude ask it for a worked case.
 
 pub mod answers;
 mod formulas;
@@ -219,7 +220,8 @@ pub enum At {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Case {
     pub name: String,
-    /// The input that takes a task what a request of it does: one core then answers such requests, and nothing else.
+    /// The input that takes a task what a request of it does: one core then answers such requests,
+    /// and nothing else.
     #[serde(default, skip_serializing)]
     pub like: Option<String>,
     /// Numbers of settings, each in the setting's own unit.

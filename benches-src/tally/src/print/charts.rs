@@ -69,7 +69,8 @@ fn shapes(project: &Project, shape: &str) -> Result<[Value; 2]> {
     Ok([wide, narrow])
 }
 
-/// A specification with its rows and the titles of its axes, each with the word that stands for it in the file.
+/// A specification with its rows and the titles of its axes, each with the word that stands for it
+/// in the file.
 fn filled(mut spec: Value, config: &Value, rows: &[Value], titles: &[(&str, &str)]) -> Value {
     spec["datasets"] = serde_json::json!({ "rows": rows });
     spec["config"] = config.clone();

@@ -86,7 +86,8 @@ pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Res
     Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{value}</a>{marks}", html(&title)))
 }
 
-/// What the reference machine says in the place of something that was not measured here, as HTML: pale, marked, and with how to measure it here.
+/// What the reference machine says in the place of something that was not measured here, as HTML:
+/// pale, marked, and with how to measure it here.
 pub fn instead(said: &str, missing: &Missing) -> String {
     let (word, reason) = (html(missing.word), html(&missing.reason));
     format!(

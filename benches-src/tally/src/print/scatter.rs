@@ -78,7 +78,8 @@ impl Scatter {
         drawn.chain(ratio).chain(beside).map(|(label, text)| Ok((label, plans.asked(&text, None)?))).collect()
     }
 
-    /// Whether all its numbers have names, those that are drawn are times, and the two that are compared are of one session.
+    /// Whether all its numbers have names, those that are drawn are times, and the two that are
+    /// compared are of one session.
     pub fn is_known(&self, plans: &Plans) -> Result<()> {
         for name in self.drawn() {
             let unit = plans.unit(name)?;

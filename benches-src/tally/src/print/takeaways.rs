@@ -64,13 +64,16 @@ pub struct Takeaway {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What must be so over whole intervals: two expressions with `>`, `<` or `~` (alike within a quarter) between them, such as `["hop-ratio > 1"]`.
-    /// `10 busy connections is yes or probably` is so if the calculator answers that worked case with one of these words: yes, probably, hardly or no.
-    /// `hop-ratio range > 1` is so if every machine's number is. The last case has none, and covers all that is left; every case before it has some.
+    /// What must be so over whole intervals: two expressions with `>`, `<` or `~` (alike within a
+    /// quarter) between them, such as `["hop-ratio > 1"]`. `10 busy connections is yes or probably`
+    /// is so if the calculator answers that worked case with one of these words: yes, probably,
+    /// hardly or no. `hop-ratio range > 1` is so if every machine's number is. The last case has
+    /// none, and covers all that is left; every case before it has some.
     #[serde(default)]
     pub when: Vec<String>,
-    /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it costs tasks."` `{hop-ratio range}` is the least and the
-    /// largest number of all machines, `{hop-ratio machines}` how many have it.
+    /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it
+    /// costs tasks."` `{hop-ratio range}` is the least and the largest number of all machines,
+    /// `{hop-ratio machines}` how many have it.
     pub say: String,
     /// Which to use, where it is advice: threads, tasks or either.
     #[serde(default, rename = "use")]
@@ -147,7 +150,8 @@ pub struct Party {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// What somebody builds, in a few words: the name of the calculator's worked case, which decides, unless there are cases.
+    /// What somebody builds, in a few words: the name of the calculator's worked case, which
+    /// decides, unless there are cases.
     pub service: String,
     /// The number beside the calculator's answer.
     #[serde(default)]

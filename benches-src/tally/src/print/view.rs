@@ -56,7 +56,8 @@ pub struct View {
 struct Read {
     stores: RefCell<HashMap<String, Rc<Store>>>,
     records: RefCell<Records>,
-    /// What numbers came to: in which way they were asked for, of which machine, and what was asked.
+    /// What numbers came to: in which way they were asked for, of which machine, and what was
+    /// asked.
     measured: RefCell<HashMap<(&'static str, String, String), Measured>>,
     /// What lies here now, by experiment.
     current: RefCell<HashMap<String, Rc<Current>>>,
@@ -257,7 +258,8 @@ impl View {
         })
     }
 
-    /// What is asked of the machine that is shown, computed once in this way: a number stands on many pages, and all machines are asked for it.
+    /// What is asked of the machine that is shown, computed once in this way: a number stands on
+    /// many pages, and all machines are asked for it.
     pub fn once(
         &self,
         way: &'static str,

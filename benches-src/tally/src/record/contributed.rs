@@ -1,4 +1,5 @@
-//! A machine's folder in `data/machines`: `machine.toml`, and for each session a bundle of its records. Sessions are added and never replaced.
+//! A machine's folder in `data/machines`: `machine.toml`, and for each session a bundle of its
+//! records. Sessions are added and never replaced.
 
 use std::cmp::Reverse;
 use std::fs::{self, File, Permissions};
@@ -50,7 +51,8 @@ impl Contributed {
         Self::open(&project.data(machine), &project.digests())
     }
 
-    /// Opens what a folder has; digests are kept in the other. What cannot be read is kept as words.
+    /// Opens what a folder has; digests are kept in the other. What cannot be read is kept as
+    /// words.
     pub fn open(folder: &Path, digests: &Path) -> Self {
         let mut own = Self { sessions: Vec::new(), unreadable: Vec::new(), strays: Vec::new() };
         let names = own.names(folder);
@@ -231,8 +233,9 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     paths.into_iter()
 }
 
-/// Adds complete records of one machine to its folder, as sessions: of each experiment the last in one, those before them in others. Records that are there
-/// already are left out. The paths of the bundles that were written, none if there was nothing to add.
+/// Adds complete records of one machine to its folder, as sessions: of each experiment the last in
+/// one, those before them in others. Records that are there already are left out. The paths of the
+/// bundles that were written, none if there was nothing to add.
 pub fn add(project: &Project, machine: &Machine, records: Vec<RawRecord>) -> Result<Vec<PathBuf>> {
     add_to(&project.data(machine), &project.digests(), records)
 }
@@ -286,7 +289,8 @@ struct Beside {
     bundle: NamedTempFile,
 }
 
-/// Writes a session so that it is on the disk, in a file that is removed again if it is not given a name.
+/// Writes a session so that it is on the disk, in a file that is removed again if it is not given a
+/// name.
 fn beside(folder: &Path, records: &[RawRecord]) -> Result<Beside> {
     let day = day(records.iter().map(|record| &record.header)).context("a session has a record")?;
     Ok(Beside { day, bundle: temporary(&folder.join("sessions"), &digest::bundle(records)?)? })

@@ -1,4 +1,5 @@
-//! No record stands twice, in whatever folder: a copy would count as a session, or as a machine, of its own.
+//! No record stands twice, in whatever folder: a copy would count as a session, or as a machine, of
+//! its own.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -34,7 +35,8 @@ impl Copies {
         Ok(own)
     }
 
-    /// Notes the records of a file. An error says which of them stands somewhere already, or twice in this file.
+    /// Notes the records of a file. An error says which of them stands somewhere already, or twice
+    /// in this file.
     pub fn note<'a>(&mut self, file: &Path, headers: impl Iterator<Item = &'a Header>) -> Result<()> {
         let mut noted = Ok(());
         for header in headers {
@@ -48,7 +50,8 @@ impl Copies {
         noted
     }
 
-    /// Whether records may join those of this folder: none stands in a file elsewhere, or twice among them.
+    /// Whether records may join those of this folder: none stands in a file elsewhere, or twice
+    /// among them.
     pub fn check<'a>(
         &self,
         file: &Path,

@@ -1,6 +1,7 @@
-//! The digest of a session: what every page prints from, without the raw samples. It is made of the session's bundle, and kept below `target`. Lines of
-//! JSON with sums, as in a record. First the digest's own head and each record's header and end, in one frame; then each record's processes in a
-//! frame of their own, so that one number needs no other record unpacked.
+//! The digest of a session: what every page prints from, without the raw samples. It is made of the
+//! session's bundle, and kept below `target`. Lines of JSON with sums, as in a record. First the
+//! digest's own head and each record's header and end, in one frame; then each record's processes
+//! in a frame of their own, so that one number needs no other record unpacked.
 
 mod columns;
 mod kept;
@@ -95,7 +96,8 @@ fn packed(bundle: &[u8]) -> Result<Vec<u8>> {
     Ok([pack_quickly(&first)?, runs].concat())
 }
 
-/// Of a record's lines: what the head says of it, the lines of its header and its end, and its processes, packed.
+/// Of a record's lines: what the head says of it, the lines of its header and its end, and its
+/// processes, packed.
 fn packed_record(lines: &str) -> Result<(Entry, Vec<u8>, Vec<u8>)> {
     let record = RawRecord::of_bundle(lines)?;
     let entry = Entry::of(&record.header, lines.as_bytes());

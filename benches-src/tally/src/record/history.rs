@@ -1,5 +1,6 @@
-//! Every session that a machine ever had: those in its folder, and those that others replaced before sessions were kept. Of these, `data/history` has the
-//! digests, frozen; the raw samples are in the history of the repository.
+//! Every session that a machine ever had: those in its folder, and those that others replaced
+//! before sessions were kept. Of these, `data/history` has the digests, frozen; the raw samples are
+//! in the history of the repository.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

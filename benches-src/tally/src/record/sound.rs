@@ -88,7 +88,8 @@ impl<'a> Reader<'a> {
     }
 
     pub fn end(&self, end: &End) -> Result<()> {
-        // A clock may be set while a session runs: that is a doubt, and no reason to throw its work away.
+        // A clock may be set while a session runs: that is a doubt, and no reason to throw its work
+        // away.
         timestamp(&end.after.time)?;
         for (name, value) in &end.changed {
             ensure!(SETTABLE.contains(&name.as_str()), "{name:?} is no such thing as is set while a session runs");

@@ -1,4 +1,5 @@
-//! The records of a machine, wherever they are kept: this checkout's own as files of lines, those that came with it as sessions.
+//! The records of a machine, wherever they are kept: this checkout's own as files of lines, those
+//! that came with it as sessions.
 
 use std::fs;
 use std::path::PathBuf;

@@ -126,7 +126,8 @@ impl RawRecord {
         let record = Self::of_text(text, [&chapter, &experiment], &place)?;
         let mut again = Vec::new();
         record.write(&mut again)?;
-        // What is written as it stands there has nothing more; most of the time, the lines need not be read a second time.
+        // What is written as it stands there has nothing more; most of the time, the lines need not
+        // be read a second time.
         let more = if again == text.as_bytes() { None } else { smuggled(text)? };
         let line = more.unwrap_or_default();
         ensure!(more.is_none(), "{place}, line {line}: holds something that the format of records does not have");

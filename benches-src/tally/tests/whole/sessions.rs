@@ -1,4 +1,5 @@
-//! Machines that came with the checkout, as whoever exports, checks, prints and unpacks them sees them.
+//! Machines that came with the checkout, as whoever exports, checks, prints and unpacks them sees
+//! them.
 
 use std::fs;
 
@@ -225,7 +226,8 @@ fn nothing_is_believed_that_lies_beside_a_bundle_and_what_is_kept_of_it_is_found
     assert!(checked.contains("2026-11-20.digest.zst: its name is no session's"), "{checked}");
     fs::remove_file(fake.path(&format!("{MACHINE}/sessions/2026-11-20.digest.zst"))).unwrap();
     assert!(succeed(fake.tally(&["check"])).contains("agree"));
-    // What is kept below target is what it names, made by this tally; who forges even that is found with --bundles.
+    // What is kept below target is what it names, made by this tally; who forges even that is found
+    // with --bundles.
     let frames = tally::record::packed::frames(&lie[65..]).unwrap();
     let text = unpack(frames[0], 1 << 24).unwrap();
     let renamed = text.replace(of("b-machine").file_name().unwrap().to_str().unwrap(), &sum);

@@ -1,4 +1,5 @@
-//! Whether what is kept of every bundle is what the bundle comes to. That takes seconds for each session, so it is asked for.
+//! Whether what is kept of every bundle is what the bundle comes to. That takes seconds for each
+//! session, so it is asked for.
 
 use anyhow::Result;
 

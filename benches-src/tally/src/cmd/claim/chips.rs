@@ -1,4 +1,5 @@
-//! `tally claim --chips`: claims as a row of words in their verdicts' colours, each leading to its card.
+//! `tally claim --chips`: claims as a row of words in their verdicts' colours, each leading to its
+//! card.
 
 use anyhow::Result;
 use serde_json::json;

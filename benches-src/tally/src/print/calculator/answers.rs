@@ -79,7 +79,8 @@ struct Standing<'a> {
 }
 
 impl Numbers<'_> {
-    /// Whether a thread per connection would do, in a word: a sentence also asks up to what they would.
+    /// Whether a thread per connection would do, in a word: a sentence also asks up to what they
+    /// would.
     pub fn state(&self, case: &Case) -> Result<State> {
         Ok(worst(&self.standings(case)?))
     }
@@ -180,7 +181,8 @@ impl Numbers<'_> {
         })
     }
 
-    /// Up to what of each lever, the others and the machine's limits being as they are, threads would still do.
+    /// Up to what of each lever, the others and the machine's limits being as they are, threads
+    /// would still do.
     fn still(&self, case: &Case) -> Result<Vec<String>> {
         let mut parts = Vec::new();
         for setting in self.levers() {
@@ -253,7 +255,8 @@ fn worst(standings: &[Standing]) -> State {
     decide.map(|own| own.state).max().unwrap_or(State::Yes)
 }
 
-/// The phrases of the bounds of a kind that stand so: of several with the same bound, that of the worst.
+/// The phrases of the bounds of a kind that stand so: of several with the same bound, that of the
+/// worst.
 fn said(standings: &[Standing], kind: Kind, is_so: impl Fn(State) -> bool) -> Vec<String> {
     let mut said: Vec<&Standing> = Vec::new();
     for standing in standings.iter().filter(|own| own.bound.kind == kind && is_so(own.state)) {

@@ -73,7 +73,8 @@ impl<'a> Numbers<'a> {
         Ok(case.with("work", work).with("requests", words::significant(1.0 / seconds)))
     }
 
-    /// Whether a machine measured what a case is like: at the case's own number of the setting, or else, between two such numbers.
+    /// Whether a machine measured what a case is like: at the case's own number of the setting, or
+    /// else, between two such numbers.
     pub fn has_measured(&self, case: &Case, or_between: bool) -> Result<bool> {
         let input = self.data.like(case)?;
         let Some((input, along)) = input.and_then(|input| Some((input, input.along.as_ref()?))) else {
@@ -85,7 +86,8 @@ impl<'a> Numbers<'a> {
         Ok(is_between && (or_between || points.iter().any(|(own, _)| *own == at)))
     }
 
-    /// Where an input was measured along its setting, with an interval, in the order of the setting.
+    /// Where an input was measured along its setting, with an interval, in the order of the
+    /// setting.
     pub fn points(&self, input: &'a Input, who: Who) -> Vec<(f64, Estimate)> {
         let point = |option: &'a Choice| Some((option.at?, self.value(input, option, who).clone().ok()?));
         let mut points: Vec<_> = input.options.iter().filter_map(point).collect();
@@ -95,7 +97,8 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// What lies between two points, over the setting's logarithm; before the first and beyond the last, what these are.
+/// What lies between two points, over the setting's logarithm; before the first and beyond the
+/// last, what these are.
 fn on_line(points: &[(f64, Estimate)], at: f64) -> Estimate {
     let next = points.iter().position(|(own, _)| *own >= at).unwrap_or(points.len());
     if next == 0 || next == points.len() {
@@ -160,7 +163,8 @@ impl Calculator {
         })
     }
 
-    /// What an input stands on in a case: what was asked for, or the first, or every point along its setting.
+    /// What an input stands on in a case: what was asked for, or the first, or every point along
+    /// its setting.
     pub fn options<'a>(&self, case: &Case, input: &'a Input) -> Result<Vec<&'a Choice>> {
         if case.asked.contains_key(&input.name) {
             return Ok(vec![self.chosen(case, input)?]);

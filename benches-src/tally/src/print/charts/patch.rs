@@ -1,4 +1,5 @@
-//! What a narrow drawing has otherwise than the wide one of its shape: a JSON Patch, of whose operations three are enough (RFC 6902).
+//! What a narrow drawing has otherwise than the wide one of its shape: a JSON Patch, of whose
+//! operations three are enough (RFC 6902).
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;

@@ -1,17 +1,21 @@
-//! Where a logarithmic axis has its numbers. Vega numbers powers of ten and, of what lies between, only what comes soon after one: an axis from 8.7 to 9.3
-//! had no number at all. So a narrow axis is told where its ticks are, and Vega leaves out none of these.
+//! Where a logarithmic axis has its numbers. Vega numbers powers of ten and, of what lies between,
+//! only what comes soon after one: an axis from 8.7 to 9.3 had no number at all. So a narrow axis
+//! is told where its ticks are, and Vega leaves out none of these.
 
 use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-/// From this factor between its ends on, an axis has numbers enough of its own: a power of ten, and what comes after it.
+/// From this factor between its ends on, an axis has numbers enough of its own: a power of ten, and
+/// what comes after it.
 const WIDE: f64 = 10.0;
 
-/// No axis is narrower than this factor, on each side of what it shows: on a narrower one, ticks would have the same number.
+/// No axis is narrower than this factor, on each side of what it shows: on a narrower one, ticks
+/// would have the same number.
 const ROOM: f64 = 1.02;
 
-/// Sees to it that every logarithmic axis of a specification has two numbers or more, given its rows.
+/// Sees to it that every logarithmic axis of a specification has two numbers or more, given its
+/// rows.
 pub(super) fn number_axes(specification: &mut Value, rows: &[Value]) {
     for channel in ["x", "y"] {
         let mut fields = Vec::new();
@@ -47,7 +51,8 @@ fn fields_of(value: &Value, channel: &str, fields: &mut Vec<String>) {
     }
 }
 
-/// Whether two of the ticks that a specification has itself lie between the ends of such an axis; nothing where it has none itself.
+/// Whether two of the ticks that a specification has itself lie between the ends of such an axis;
+/// nothing where it has none itself.
 fn has_two(value: &Value, channel: &str, ends: &RangeInclusive<f64>) -> Option<bool> {
     match value {
         Value::Array(items) => items.iter().find_map(|item| has_two(item, channel, ends)),
@@ -66,7 +71,8 @@ fn is_logarithmic(channel: &Value) -> bool {
     channel["scale"]["type"] == "log"
 }
 
-/// Gives every such axis its ticks, and its ends where they are others than those of the rows. What has no axis has no ticks either.
+/// Gives every such axis its ticks, and its ends where they are others than those of the rows. What
+/// has no axis has no ticks either.
 fn set(value: &mut Value, channel: &str, ticks: &Value, ends: Option<&RangeInclusive<f64>>) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| set(item, channel, ticks, ends)),
@@ -85,8 +91,9 @@ fn set(value: &mut Value, channel: &str, ticks: &Value, ends: Option<&RangeInclu
     }
 }
 
-/// Round numbers between two ends, three or more: powers of ten, their doubles and halves, or else equal steps, the widest of which there are so many. Where all that
-/// is shown are counts, steps are whole, if two of these lie there.
+/// Round numbers between two ends, three or more: powers of ten, their doubles and halves, or else
+/// equal steps, the widest of which there are so many. Where all that is shown are counts, steps
+/// are whole, if two of these lie there.
 fn ticks(ends: &RangeInclusive<f64>, are_counts: bool) -> Vec<f64> {
     let (lowest, highest) = (ends.start().log10().floor() as i32, ends.end().log10().ceil() as i32);
     let decades = (lowest..=highest).flat_map(|power| [1, 2, 5].map(move |digit| multiple(1.0, digit, power)));

@@ -85,8 +85,9 @@ impl Condition {
     }
 }
 
-/// How the calculator answers a worked case with a machine's numbers, if these reach so far. Another machine than the one that is shown is asked only for
-/// what it measured, and not for what lies between.
+/// How the calculator answers a worked case with a machine's numbers, if these reach so far.
+/// Another machine than the one that is shown is asked only for what it measured, and not for what
+/// lies between.
 pub fn answered(view: &View, machine: &Machine, case: &str) -> Result<Option<State>> {
     let data = view.calculator()?;
     let numbers = Numbers::read(&data, view, machine)?;

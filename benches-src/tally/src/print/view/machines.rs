@@ -10,8 +10,9 @@ use crate::print::render::Form;
 use crate::project::Machine;
 
 impl View {
-    /// Who has measured what is at home on a page, if the machine that is shown has measured none of it. The whole page is then the other's, and its
-    /// first line says so. On a reader's own machine that is so where no build would measure any of it unasked.
+    /// Who has measured what is at home on a page, if the machine that is shown has measured none
+    /// of it. The whole page is then the other's, and its first line says so. On a reader's own
+    /// machine that is so where no build would measure any of it unasked.
     pub fn stand_in(&self, page: &str) -> Result<Option<Machine>> {
         let own = self.at_home(page);
         let has = |machine: &Machine| {
@@ -25,20 +26,23 @@ impl View {
         Ok(self.beside().into_iter().chain(self.others()?).find(has))
     }
 
-    /// The machine that stands beside local numbers: the reference machine, unless it is the one that is shown.
+    /// The machine that stands beside local numbers: the reference machine, unless it is the one
+    /// that is shown.
     pub fn beside(&self) -> Option<Machine> {
         self.project.reference().filter(|reference| *reference != self.machine)
     }
 
-    /// Every machine with records, each once: the one that is shown, and then those that came with the checkout. If the one that is shown is among those
-    /// by its description, it is counted as itself.
+    /// Every machine with records, each once: the one that is shown, and then those that came with
+    /// the checkout. If the one that is shown is among those by its description, it is counted as
+    /// itself.
     pub fn machines(&self) -> Result<Vec<Machine>> {
         let twins = self.twins()?;
         let others = self.others()?.into_iter().filter(|own| !twins.contains(own));
         Ok([self.machine.clone()].into_iter().chain(others).collect())
     }
 
-    /// The machines that came with the checkout and have the description of the reader's own, if that is shown.
+    /// The machines that came with the checkout and have the description of the reader's own, if
+    /// that is shown.
     pub fn twins(&self) -> Result<Vec<Machine>> {
         if self.machine != Machine::Local {
             return Ok(Vec::new());
@@ -62,7 +66,8 @@ impl View {
         Ok(exported.filter(|machine| self.project.data(machine) != self.project.data(&self.machine)).collect())
     }
 
-    /// What a sentence calls a machine: by what it is for the reader, if it is anything, else by its name.
+    /// What a sentence calls a machine: by what it is for the reader, if it is anything, else by
+    /// its name.
     pub fn phrase(&self, machine: &Machine) -> String {
         if self.project.reference().as_ref() == Some(machine) {
             "the reference machine".to_owned()
@@ -71,15 +76,17 @@ impl View {
         }
     }
 
-    /// The reference machine's numbers, for the place of what the reader's own machine was not asked to measure; nothing where a number is missing for
-    /// another reason, which may be a finding.
+    /// The reference machine's numbers, for the place of what the reader's own machine was not
+    /// asked to measure; nothing where a number is missing for another reason, which may be a
+    /// finding.
     pub fn instead(&self, missing: &Missing) -> Option<Self> {
         let is_to_be_measured = matches!(missing.word, "full only" | "not measured");
         let reference = self.beside().filter(|_| self.machine == Machine::Local && is_to_be_measured)?;
         Some(self.of_machine(reference))
     }
 
-    /// The same for a page's table or figure of an experiment, if the reference machine has its record.
+    /// The same for a page's table or figure of an experiment, if the reference machine has its
+    /// record.
     pub fn instead_on(&self, form: Form, missing: &Missing, plan: &Plan, experiment: &Experiment) -> Option<Self> {
         let there = self.instead(missing).filter(|_| form == Form::Page)?;
         there.store(&there.machine).has(&plan.chapter, &experiment.name).then_some(there)

@@ -34,7 +34,8 @@ impl View {
         self.link(&plan.chapter, &experiment.name)
     }
 
-    /// A link to a number: the row of its cell, or of the first of several that it is computed from.
+    /// A link to a number: the row of its cell, or of the first of several that it is computed
+    /// from.
     pub fn link_to_number(&self, asked: &Asked) -> Result<String> {
         let Asked { plan, experiment, expression } = asked;
         let page = self.link_to(plan, experiment);

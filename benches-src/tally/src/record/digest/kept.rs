@@ -1,5 +1,5 @@
-//! Digests that were made before: a file each below `target`, named by the SHA-256 of the bundle. One that is missing, broken, or made by other code is
-//! made anew, without a word.
+//! Digests that were made before: a file each below `target`, named by the SHA-256 of the bundle.
+//! One that is missing, broken, or made by other code is made anew, without a word.
 
 use std::fs;
 use std::io::Write;
@@ -33,7 +33,8 @@ pub(super) fn made_by() -> &'static str {
 }
 
 impl Digest {
-    /// The digest of a bundle: the one that is kept in this folder, or else what the bundle comes to, which is kept from then on.
+    /// The digest of a bundle: the one that is kept in this folder, or else what the bundle comes
+    /// to, which is kept from then on.
     pub fn of(bundle: &[u8], folder: &Path) -> Result<Self> {
         let sum = sha256(bundle);
         let path = folder.join(&sum);

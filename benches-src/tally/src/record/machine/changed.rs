@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::Facts;
 use super::list::FACTS;
 
-/// What decides numbers and can be set while a session runs, so that it is read again at the session's end.
+/// What decides numbers and can be set while a session runs, so that it is read again at the
+/// session's end.
 pub const SETTABLE: [&str; 5] = ["CPU quota", "CPUs online", "CPUs allowed", "frequency governor", "clock source"];
 
 impl Facts {
@@ -20,7 +21,8 @@ impl Facts {
         own
     }
 
-    /// What was set otherwise since: by name, as it is later. What can no longer be read is unknown then.
+    /// What was set otherwise since: by name, as it is later. What can no longer be read is unknown
+    /// then.
     pub fn changed(&self, later: &Self) -> BTreeMap<String, String> {
         let value = |facts: &Self, name: &str| facts.known.get(name).cloned();
         let changed = |name: &&str| value(self, name) != value(later, name);

@@ -50,8 +50,9 @@ pub fn parameters() -> Option<String> {
     Some(words_of(&read("/proc/cmdline")?, |name, _| ALLOWED.contains(&name)))
 }
 
-/// The command line's parameters of the scheduler, whatever kernel has them: their names begin alike, and their values are words or numbers. They are a fact
-/// of their own: older records do not know them, and are of the same machine.
+/// The command line's parameters of the scheduler, whatever kernel has them: their names begin
+/// alike, and their values are words or numbers. They are a fact of their own: older records do not
+/// know them, and are of the same machine.
 pub fn scheduler_parameters() -> Option<String> {
     Some(words_of(&read("/proc/cmdline")?, is_schedulers))
 }

@@ -154,7 +154,8 @@ fn root() -> &'static Path {
 /// What the kernel says of the CPUs. It is read once: some facts stand on it, and it is long where there are many.
 static CPUINFO: LazyLock<String> = LazyLock::new(|| read("/proc/cpuinfo").unwrap_or_default());
 
-/// A list of CPUs that a process may use names also those that there are not, as far as the kernel has room for more.
+/// A list of CPUs that a process may use names also those that there are not, as far as the kernel
+/// has room for more.
 fn cpus_allowed() -> Option<String> {
     let allowed = row("/proc/self/status", "Cpus_allowed_list:")?;
     Some(read("/sys/devices/system/cpu/online").map_or(allowed.clone(), |online| cpus_in_both(&allowed, &online)))

@@ -138,7 +138,8 @@ fn new_facts_make_no_old_record_another_machines() {
     let mut other = now.clone();
     other.known.insert("CPU quota".to_owned(), "none".to_owned());
     assert_eq!(now.differences(&other), ["CPU quota"]);
-    // What older records have under a name stays under it, so that a machine goes on to be the same.
+    // What older records have under a name stays under it, so that a machine goes on to be the
+    // same.
     let parameters = Facts::read().known.get("kernel parameters").cloned().unwrap_or_default();
     assert!(!parameters.contains("sched_"), "{parameters}");
 }
