@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
+import { summed } from './records.mjs';
 import { copyOfCheckout } from './site.mjs';
 
 const checkout = copyOfCheckout();
@@ -30,8 +30,7 @@ function spread({ path, lines }, least, most) {
       samples.operations = samples.operations.map(() => 100_000);
       samples.elapsed_ns = samples.operations.map(() => Math.round(100_000 * ns));
     }
-    const text = JSON.stringify(own).replace(/}$/, '');
-    return `${text},"sum":"${createHash('sha256').update(text).digest('hex').slice(0, 8)}"}\n`;
+    return `${summed(JSON.stringify(own))}\n`;
   });
   const to = join(checkout, 'data/local', path);
   mkdirSync(dirname(to), { recursive: true });

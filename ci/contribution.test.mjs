@@ -2,17 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { summed } from './records.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const tally = join(root, 'target/debug/tally');
-const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
 /** A machine with records of its own: those of another, each begun a second later. */
 function addMachine(checkout, name, unpacked) {
@@ -20,11 +19,10 @@ function addMachine(checkout, name, unpacked) {
   run('unpack', 'amd-epyc-zen4-2cpu-vm', '--to', unpacked);
   for (const path of readdirSync(unpacked, { recursive: true }).filter((path) => path.endsWith('.jsonl'))) {
     const [header, ...rest] = readFileSync(join(unpacked, path), 'utf8').split('\n');
-    const [text] = header.split(',"sum":');
-    const later = text.replace(/("time":"[^"]*:)(\d\d)Z/, (_, before, seconds) => `${before}${`${(Number(seconds) + 1) % 60}`.padStart(2, '0')}Z`);
+    const later = header.replace(/("time":"[^"]*:)(\d\d)Z/, (_, before, seconds) => `${before}${`${(Number(seconds) + 1) % 60}`.padStart(2, '0')}Z`);
     const to = join(checkout, 'data/local', ...path.split('/').slice(1));
     mkdirSync(dirname(to), { recursive: true });
-    writeFileSync(to, [`${later},"sum":"${sha256(later).slice(0, 8)}"}`, ...rest].join('\n'));
+    writeFileSync(to, [summed(later), ...rest].join('\n'));
   }
   run('export', name);
   rmSync(join(checkout, 'data/local'), { recursive: true });

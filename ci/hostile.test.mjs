@@ -3,24 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
 import test from 'node:test';
 import { eachPage, opener, wider } from './browser.mjs';
+import { summed } from './records.mjs';
 import { build, copyOfCheckout, deadLinks, pages } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const machines = join(checkout, 'data/machines');
 const reference = join(machines, readlinkSync(join(machines, 'reference')));
 const CPU = `Endless ${'<b>{{#include x}}</b>'} ${'Processor'.repeat(20)}`;
-
-/** A line of a record with the sum that it comes to, whatever was changed in it. */
-function summed(line) {
-  const text = line.replace(/,"sum":"[^"]*"}$/, '');
-  return `${text},"sum":"${createHash('sha256').update(text).digest('hex').slice(0, 8)}"}`;
-}
 
 /** Every other experiment was never measured, and the others on a CPU whose name has 200 letters and markup in them. */
 function halve() {

@@ -97,7 +97,7 @@ impl Session<'_> {
             doubled = true;
         };
         let target = if extent.target.is_finite() { extent.target } else { 0.0 };
-        let changed = record.header.machine.changed(&record.header.machine.anew());
+        let changed = record.header.machine.changed_since();
         let end = End { after: State::read(), headline_half_width: half_width, target, doubled, changed };
         writer.finish(&record, &end)
     }

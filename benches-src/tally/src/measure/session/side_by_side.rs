@@ -13,7 +13,7 @@ impl Session<'_> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
         self.rounds(&mut writer, &mut record, rounds, &mut None)?;
-        let changed = record.header.machine.changed(&record.header.machine.anew());
+        let changed = record.header.machine.changed_since();
         let end = End { after: State::read(), headline_half_width: None, target: 0.0, doubled: false, changed };
         writer.finish(&record, &end)?;
         record.end = Some(end);

@@ -10,6 +10,11 @@ use super::list::FACTS;
 pub const SETTABLE: [&str; 5] = ["CPU quota", "CPUs online", "CPUs allowed", "frequency governor", "clock source"];
 
 impl Facts {
+    /// What was set otherwise since these were read: by name, as it is now.
+    pub fn changed_since(&self) -> BTreeMap<String, String> {
+        self.changed(&self.anew())
+    }
+
     /// The same with what can be set as it is now.
     pub fn anew(&self) -> Self {
         let mut own = self.clone();
@@ -23,7 +28,7 @@ impl Facts {
 
     /// What was set otherwise since: by name, as it is later. What can no longer be read is unknown
     /// then.
-    pub fn changed(&self, later: &Self) -> BTreeMap<String, String> {
+    fn changed(&self, later: &Self) -> BTreeMap<String, String> {
         let value = |facts: &Self, name: &str| facts.known.get(name).cloned();
         let changed = |name: &&str| value(self, name) != value(later, name);
         let now = |name: &str| (name.to_owned(), value(later, name).unwrap_or_else(|| "unknown".to_owned()));
