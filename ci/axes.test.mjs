@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
@@ -52,7 +52,6 @@ test('an axis has two numbers or more in narrow ranges of all decades', (t) => {
   // What other machines show would be in the same figure.
   rmSync(join(checkout, 'data/machines'), { recursive: true });
   mkdirSync(join(checkout, 'data/machines'));
-  cpSync('book/charts/node_modules', join(checkout, 'book/charts/node_modules'), { recursive: true });
   // An axis reaches beyond these, as far as intervals do.
   const narrow = [1.2, 2.2, 3.3, 4.5, 5.5, 6.5, 7.2, 8.3, 8.9, 9.3].map((low) => [low, 1.01 * low]);
   const wide = [[7.6, 9.1], [3, 8], [1.5, 14], [5.5, 60], [2, 250]];
