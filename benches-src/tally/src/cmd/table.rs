@@ -15,7 +15,7 @@ use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::downloads;
 use crate::print::escape::html;
 use crate::print::format;
-use crate::print::frame::{Frame, Inside, LEAST, Numbers, OVER_ROUNDS, marks_notes, pairs_notes, rounds_notes};
+use crate::print::frame::{BETWEEN_SESSIONS, Frame, Inside, LEAST, Numbers, marks_notes, pairs_notes, rounds_notes};
 use crate::print::measures::Measures;
 use crate::print::render::{self, Form};
 use crate::print::rows::{Column, Row, beside_the_time};
@@ -85,7 +85,7 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
         numbers.push((&row.cell, columns.numbers(frame, row)?));
     }
     frame.page(&Inside {
-        caption: html(&format!("Median per {} {OVER_ROUNDS} of fresh processes", frame.experiment.per)),
+        caption: html(&format!("Median per {} {BETWEEN_SESSIONS}", frame.experiment.per)),
         cells: numbers.iter().map(|(cell, _)| *cell).collect(),
         tables: frame.tables(&columns.heads(&frame.experiment.per), &numbers, &full_only, columns.first()),
         full_only,
@@ -168,7 +168,7 @@ impl Columns {
             Err(missing) => return Ok(Numbers::Missing(missing.clone())),
         };
         let marks = render::marks_in_table(&row.marks);
-        let mut cells = vec![format!("<td>{}{marks}</td>", render::in_table(&format::in_session(elapsed)))];
+        let mut cells = vec![format!("<td>{}{marks}</td>", render::in_table(&format::quantity(elapsed)))];
         if self.beyond {
             cells.push(row.beyond.as_ref().map_or("<td></td>".to_owned(), shown));
         }
@@ -188,7 +188,7 @@ fn reference(kept: &Kept, experiment: &Experiment, cell: &Cell) -> Result<String
     let Ok((record, _)) = kept else { return Ok("<td></td>".to_owned()) };
     let measured = record.evaluate(&Expression::parse(&format!("{cell}.{}", experiment.main_measure()))?)?;
     Ok(measured.map_or("<td></td>".to_owned(), |quantity| {
-        format!("<td>{}</td>", render::in_table(&format::in_session(&quantity)))
+        format!("<td>{}</td>", render::in_table(&format::quantity(&quantity)))
     }))
 }
 
@@ -204,7 +204,7 @@ fn published(view: &View, row: &Row, here: &Quantity) -> Result<String> {
 
 fn shown(measured: &Measured) -> String {
     match measured {
-        Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::in_session(quantity))),
+        Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::quantity(quantity))),
         Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
     }
 }

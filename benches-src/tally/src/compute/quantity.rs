@@ -36,7 +36,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// As tables print it: with the interval over the rounds of its session.
+    /// With the interval over the rounds of its session, as files for download have it too.
     pub fn in_session(&self) -> Estimate {
         Estimate { interval: self.within, ..self.estimate }
     }

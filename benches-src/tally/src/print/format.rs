@@ -145,11 +145,6 @@ pub fn quantity(quantity: &Quantity) -> Shown {
     estimate(quantity.unit, &quantity.estimate)
 }
 
-/// The same with the interval over the rounds of its session.
-pub fn in_session(quantity: &Quantity) -> Shown {
-    estimate(quantity.unit, &quantity.in_session())
-}
-
 /// What was estimated in a unit, on the scale that fits it.
 pub fn estimate(unit: Unit, estimate: &Estimate) -> Shown {
     let scale = Scale::of(unit, estimate.median);

@@ -29,7 +29,8 @@ use crate::statistics::Estimate;
 pub const LEAST: f64 = 0.005;
 
 /// What stands beside each median of a table, in its caption.
-pub const OVER_ROUNDS: &str = "and its 95 % interval, unless that rounds to a point, over this session's rounds";
+pub const BETWEEN_SESSIONS: &str =
+    "of fresh processes, and its 95 % interval between sessions, unless that rounds to a point";
 
 /// So many numbers stand beside one another, and no more.
 const COLUMNS_AT_MOST: usize = 7;

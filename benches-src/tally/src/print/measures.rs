@@ -20,7 +20,7 @@ use crate::print::downloads;
 use crate::print::escape::html;
 use crate::print::format::{self, Scale};
 use crate::print::frame::{
-    Frame, Inside, LEAST, Numbers, OVER_ROUNDS, marks_notes, pairs_notes, planned_cells, rounds_notes,
+    BETWEEN_SESSIONS, Frame, Inside, LEAST, Numbers, marks_notes, pairs_notes, planned_cells, rounds_notes,
 };
 use crate::print::render;
 
@@ -99,7 +99,7 @@ impl Measures {
             columns,
             rows,
             caption: format!(
-                "{what} per {per}, counted by {tool} and not timed: as the difference of two runs, of {fewer} and of {more} laps. Median {OVER_ROUNDS}"
+                "{what} per {per}, counted by {tool} and not timed: as the difference of two runs, of {fewer} and of {more} laps. Median {BETWEEN_SESSIONS}"
             ),
             notes: vec![format!(
                 "A kind of which no cell has {LEAST} per {per} has no column; the column of all has it too."
@@ -129,10 +129,10 @@ impl Measures {
         let per = &experiment.per;
         let caption = match is_ledger {
             true => format!(
-                "Per {per}: the slope of a line by least squares through a ledger that was read at several counts. Median {OVER_ROUNDS} of fresh processes"
+                "Per {per}: the slope of a line by least squares through a ledger that was read at several counts. Median {BETWEEN_SESSIONS}"
             ),
             false => {
-                format!("Median {OVER_ROUNDS} of fresh processes")
+                format!("Median {BETWEEN_SESSIONS}")
             }
         };
         Ok(Self { columns, rows, caption, notes: pairs_notes(record, main) })
@@ -173,7 +173,7 @@ impl Measures {
         for (column, measured) in self.columns.iter().zip(&row.values) {
             let number = match measured {
                 Err(missing) => render::boxed_word(missing),
-                Ok(quantity) => render::in_table(&format::in_session(quantity)),
+                Ok(quantity) => render::in_table(&format::quantity(quantity)),
             };
             rows.push((column.name.as_str(), html(&column.head), format!("<td>{number}</td>")));
         }
@@ -189,7 +189,7 @@ impl Measures {
             Ok(quantity) => {
                 // What has to stand beside the first number.
                 let marks = if nth == 0 { render::marks_in_table(&row.marks) } else { String::new() };
-                format!("<td>{}{marks}</td>", render::in_table(&format::in_session(quantity)))
+                format!("<td>{}{marks}</td>", render::in_table(&format::quantity(quantity)))
             }
             Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
         };
