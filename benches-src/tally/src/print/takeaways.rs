@@ -75,7 +75,7 @@ pub struct Case {
     /// costs tasks."` `{hop-ratio range}` is the least and the largest number of all machines,
     /// `{hop-ratio machines}` how many have it.
     pub say: String,
-    /// Which to use, where it is advice: threads, tasks or either.
+    /// Which to use, where it is advice: threads, tasks or either. Machines that choose the same agree.
     #[serde(default, rename = "use")]
     pub choice: Option<Choice>,
 }
@@ -312,8 +312,8 @@ pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Mi
         Ok(case) => case,
         Err(missing) => return Ok(Err(missing)),
     };
-    let chosen_as = |own: &Case| std::ptr::eq(own, case);
-    let among = Among::of(view, cases, chosen_as)?;
+    let is_alike = |own: &Case| std::ptr::eq(own, case) || own.choice.is_some() && own.choice == case.choice;
+    let among = Among::of(view, cases, is_alike)?;
     let note = if among.is_contradicted() { format!(" {}", among.note(form)) } else { String::new() };
     Ok(sentence(view, &case.say, form)?.map(|said| said + &note))
 }
