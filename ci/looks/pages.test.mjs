@@ -164,6 +164,23 @@ test('a number in a sentence leads to its row', () => {
   assert.ok(links.length > 2000 && others.length <= 0.02 * links.length, `${others.length} of ${links.length} lead elsewhere: ${others.slice(0, 9).join('; ')}`);
 });
 
+test('a number has the same interval in a sentence and in its row', () => {
+  const texts = new Map(pages(site).map((name) => [name, readFileSync(join(site, name), 'utf8')]));
+  const others = [];
+  let alike = 0;
+  for (const [name, text] of texts) {
+    for (const [, path, id, value, interval] of text.matchAll(/<a class="value" href="([^"#]*)#([^"]+)" title="([^["]+) \[([^\]"]+)\];/g)) {
+      const page = texts.get(path ? normalize(join(dirname(name), path)) : name);
+      const row = page?.match(new RegExp(`<tr id="${id}">.*?</tr>`, 's'))?.[0];
+      // Two columns may read alike: one of them is the number's.
+      const own = row?.split(`<td>${value} <span class="interval">`).slice(1).map((rest) => rest.split('</span>')[0]) ?? [];
+      if (own.includes(interval)) alike += 1;
+      else if (own.length > 0) others.push(`${name}: ${value} [${interval}], in its row ${own}`);
+    }
+  }
+  assert.ok(alike > 100 && others.length === 0, `${alike} alike; ${others.length} differ: ${others.slice(0, 9).join('; ')}`);
+});
+
 test('colours of figures stand out from the page in every theme', async () => {
   const luminance = (channels) => {
     const [r, g, b] = channels.map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
