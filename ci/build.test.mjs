@@ -113,7 +113,7 @@ test('commands that the book or the README shows are understood, and ten drawn a
 });
 
 test('the picture in the README is the one that its command draws', () => {
-  const { stdout, status, stderr } = spawnSync('cargo', 'tally ladder --caption ladder --machine reference --standalone'.split(' '), { cwd: checkout, encoding: 'utf8' });
+  const { stdout, status, stderr } = spawnSync('cargo', 'tally figure ladder --machine reference --standalone'.split(' '), { cwd: checkout, encoding: 'utf8' });
   assert.equal(status, 0, stderr);
   assert.equal(readFileSync(join(checkout, 'book/picture.svg'), 'utf8'), stdout);
 });

@@ -9,9 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, claim, compare_builds, confirm, different, dumbbell, export,
-    identify, import, ladder, limits, list, listing, measure, scatter, schema, spin, stream, table, takeaway, unpack,
-    value, which,
+    become_bound, between, calculator, chart, check, claim, compare_builds, confirm, different, export, figure,
+    identify, import, limits, list, listing, measure, schema, spin, stream, table, takeaway, unpack, value,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -50,10 +49,7 @@ pub enum Verb {
     Value(value::Value),
     Claim(claim::Claim),
     Takeaway(takeaway::Takeaway),
-    Ladder(ladder::Ladder),
-    Dumbbell(dumbbell::Dumbbell),
-    Scatter(scatter::Scatter),
-    Which(which::Which),
+    Figure(figure::Figure),
     Calculator(calculator::Calculator),
     Confirm(confirm::Confirm),
     Different(different::Different),
@@ -89,10 +85,7 @@ impl Verb {
             Verb::Value(verb) => verb.print(view, form),
             Verb::Claim(verb) => verb.print(view, form),
             Verb::Takeaway(verb) => verb.print(view, form),
-            Verb::Ladder(verb) => verb.print(view, form),
-            Verb::Dumbbell(verb) => verb.print(view, form),
-            Verb::Scatter(verb) => verb.print(view, form),
-            Verb::Which(verb) => verb.print(view, form),
+            Verb::Figure(verb) => verb.print(view, form),
             Verb::Calculator(verb) => verb.print(view, form),
             Verb::Confirm(verb) => verb.print(view, form),
             Verb::Different(verb) => verb.print(view, form),

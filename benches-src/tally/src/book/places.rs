@@ -54,9 +54,8 @@ impl Places {
                         homes.entry(experiment.to_owned()).or_insert(page.clone());
                     }
                     ["tally", "calculator"] => drop(homes.entry("calculator".to_owned()).or_insert(page.clone())),
-                    ["tally", "ladder", ..] => drop(homes.entry("ladder".to_owned()).or_insert(page.clone())),
                     ["tally", "limits"] => drop(homes.entry(LIMITS.to_owned()).or_insert(page.clone())),
-                    ["tally", "claim" | "dumbbell" | "scatter", id] if !id.starts_with("--") => {
+                    ["tally", "claim" | "figure", id] if !id.starts_with("--") => {
                         homes.entry(id.to_owned()).or_insert(page.clone());
                     }
                     ["tally", "chart", experiment, shape, ref options @ ..] => {

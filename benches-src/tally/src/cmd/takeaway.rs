@@ -1,5 +1,7 @@
 //! `tally takeaway`: findings in flat sentences, as this machine's numbers choose them.
 
+mod advice;
+
 use anyhow::Result;
 use clap::Args;
 
@@ -16,6 +18,9 @@ pub struct Takeaway {
     /// Every sentence that could be printed, with this machine's numbers, for a person to read
     #[arg(long)]
     pub variants: bool,
+    /// Which to use for what, threads or tasks, with the number that decides
+    #[arg(long, conflicts_with_all = ["ids", "variants"])]
+    pub advice: bool,
 }
 
 impl Takeaway {
@@ -23,6 +28,9 @@ impl Takeaway {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         if self.variants {
             return variants(view);
+        }
+        if self.advice {
+            return advice::print(view, form);
         }
         let all = view.front.takeaways.iter().map(|takeaway| takeaway.id.as_str());
         let ids: Vec<&str> =

@@ -106,6 +106,8 @@ impl Scatter {
 pub struct Point {
     /// Whose they are.
     pub machine: Machine,
+    /// What it is, in a few words, if that is known.
+    pub phrase: Option<String>,
     /// Each, or why it is lacking.
     pub numbers: Vec<Measured>,
     /// What is known of the machine, in the order in which it was asked for.
@@ -132,7 +134,8 @@ impl Point {
             let number = |(_, asked): &(String, Asked)| everywhere(view, &machine, asked);
             let numbers = asked.iter().map(number).collect::<Result<Vec<_>>>()?;
             let facts = facts(view, &machine, &asked[X].1, &scatter.facts)?;
-            points.push(Self { machine, numbers, facts });
+            let phrase = view.facts(&machine)?.and_then(|facts| facts.phrase());
+            points.push(Self { machine, phrase, numbers, facts });
         }
         points.sort_by(|a, b| match (a.x(), b.x()) {
             (Some(a), Some(b)) => a.total_cmp(&b),

@@ -25,6 +25,9 @@ use crate::print::scatter::Scatter;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
 
+/// The figure whose rows are the rungs.
+pub const LADDER: &str = "ladder";
+
 /// Findings as sentences that the data choose: what the front page says in the file beside the chapters, and what a chapter says in its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,16 +35,16 @@ pub struct Front {
     /// The findings, each a table `[[takeaway]]`.
     #[serde(default, rename = "takeaway")]
     pub takeaways: Vec<Takeaway>,
-    /// The rungs of the ladder on the front page, in the order in which they are shown: tasks on the left, threads on the right.
+    /// The rungs of the ladder on the front page, in the order in which they are shown: tasks on the left, threads on the right. `tally figure ladder` shows it.
     #[serde(default, rename = "rung")]
     pub ladder: Vec<Pair>,
-    /// Figures in which two ways to do things are compared, shown by `tally dumbbell <name>`.
+    /// Figures in which two ways to do things are compared, shown by `tally figure <name>`.
     #[serde(default, rename = "dumbbell")]
     pub dumbbells: Vec<Dumbbell>,
-    /// Figures with a dot for each machine, shown by `tally scatter <name>`.
+    /// Figures with a dot for each machine, shown by `tally figure <name>`.
     #[serde(default, rename = "scatter")]
     pub scatters: Vec<Scatter>,
-    /// Which to use for what, shown by `tally which`.
+    /// Which to use for what, shown by `tally takeaway --advice`.
     #[serde(default)]
     pub advice: Vec<Advice>,
     /// The numbers by which machines are compared at a glance, each a column of `tally list --machines`.
@@ -212,18 +215,11 @@ impl Front {
         Ok(())
     }
 
-    /// The dumbbell of this name.
-    pub fn dumbbell(&self, name: &str) -> Result<&Dumbbell> {
-        let known = || self.dumbbells.iter().map(|own| own.name.as_str());
-        let found = self.dumbbells.iter().find(|own| own.name == name);
-        found.with_context(|| unknown("dumbbell", name, known()))
-    }
-
-    /// The figure of machines of this name.
-    pub fn scatter(&self, name: &str) -> Result<&Scatter> {
-        let known = || self.scatters.iter().map(|own| own.name.as_str());
-        let found = self.scatters.iter().find(|own| own.name == name);
-        found.with_context(|| unknown("scatter", name, known()))
+    /// The names of all figures that compare.
+    pub fn figures(&self) -> impl Iterator<Item = &str> + Clone {
+        let ladder = (!self.ladder.is_empty()).then_some(LADDER);
+        let names = self.dumbbells.iter().map(|own| own.name.as_str());
+        names.chain(self.scatters.iter().map(|own| own.name.as_str())).chain(ladder)
     }
 
     /// The takeaway of this id.
@@ -260,7 +256,8 @@ impl Front {
     }
 }
 
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+/// What is said of a name that nothing has.
+pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     let nearest = nearest(name, known.clone()).map_or(String::new(), |nearest| format!("did you mean {nearest}? "));
     format!("unknown {what} {name:?}; {nearest}there are: {}", known.collect::<Vec<_>>().join(", "))
 }

@@ -157,6 +157,29 @@ impl Facts {
         )
     }
 
+    /// What a sentence calls it, such as `an AMD EPYC (Zen 5) with 2 CPUs`.
+    pub fn phrase(&self) -> Option<String> {
+        let cpu = self.known.get("CPU")?.replace("(R)", "").replace("(TM)", "").replace(" Processor", "");
+        let article = if cpu.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+        let generation = self.generation().map_or(String::new(), |name| format!(" ({name})"));
+        let cpus = cpus_in_list(self.known.get("CPUs allowed")?).len();
+        Some(format!("{article} {}{generation} with {cpus} CPU{}", cpu.trim(), if cpus == 1 { "" } else { "s" }))
+    }
+
+    /// The design of its CPU, which virtual machines leave out of the CPU's name.
+    fn generation(&self) -> Option<&'static str> {
+        let numbers = self.known.get("CPU family, model, stepping")?;
+        let mut numbers = numbers.split(", ").map(|number| number.parse::<u32>().ok());
+        match (numbers.next()??, numbers.next()??) {
+            (25, 0..=15) => Some("Zen 3"),
+            (25, 16..=31 | 160..=175) => Some("Zen 4"),
+            (26, _) => Some("Zen 5"),
+            (6, 143) => Some("Sapphire Rapids"),
+            (6, 207) => Some("Emerald Rapids"),
+            _ => None,
+        }
+    }
+
     /// The compiler. It is no part of what tells machines apart, but what another one compiled is something else.
     pub fn compiler(&self) -> Option<&str> {
         self.known.get("Rust").map(String::as_str)

@@ -371,7 +371,7 @@ impl Fake {
         ];
         self.write("benches-src/chapter/quantities.toml", &quantities.concat());
         self.write("benches-src/chapter/takeaways.toml", DUMBBELL);
-        self.write("book/src/chapter.md", "# Chapter\n\n<!-- cmdrun tally dumbbell steps -->\n");
+        self.write("book/src/chapter.md", "# Chapter\n\n<!-- cmdrun tally figure steps -->\n");
     }
 
     /// Makes a machine the one that published pages show.

@@ -18,7 +18,7 @@ fn fake() -> Fake {
 fn a_page_shows_what_is_measured_and_says_of_the_rest_why_it_is_missing() {
     let fake = fake();
     succeed(fake.measure(&[]));
-    let page = fake.print(&["dumbbell", "steps", "--form", "page"]);
+    let page = fake.print(&["figure", "steps", "--form", "page"]);
     for part in [
         "<figure class=\"figure\" id=\"steps\" data-chart=\"steps\" data-live=\"generated/local/steps-dumbbell.live.js\">",
         "<p class=\"finding\">A slow step takes <a class=\"value\"",
@@ -26,7 +26,7 @@ fn a_page_shows_what_is_measured_and_says_of_the_rest_why_it_is_missing() {
         "One &#60;step&#62;. ×: slow &#247; fast. Measured on this machine.",
         "take a &#60;step&#62;</a>",
         "full only",
-        "<code class=\"command\">cargo tally dumbbell steps</code>",
+        "<code class=\"command\">cargo tally figure steps</code>",
         "<summary>cite</summary><p>A slow step takes 2.00×. Threads or tasks? steps. Machine this machine: ",
         // Nothing draws here.
         "<strong>no chart</strong>",
@@ -43,16 +43,16 @@ fn a_page_shows_what_is_measured_and_says_of_the_rest_why_it_is_missing() {
 #[test]
 fn its_marks_are_both_of_each_row_that_has_every_number_and_ticks() {
     let fake = fake();
-    assert_eq!(fake.print(&["dumbbell", "steps", "--json"]), "", "nothing is measured yet");
+    assert_eq!(fake.print(&["figure", "steps", "--json"]), "", "nothing is measured yet");
     succeed(fake.measure(&[]));
-    let marks = fake.print(&["dumbbell", "steps", "--json"]);
+    let marks = fake.print(&["figure", "steps", "--json"]);
     let count = |who: &str| marks.matches(&format!("\"who\":\"{who}\"")).count();
     assert_eq!((count("pair"), count("here"), count("other")), (1, 2, 0), "{marks}");
     assert!(
         count("tick") > 0 && marks.contains("\"said\":\"1 µs\"") && marks.contains("\"factor\":\"× 2.00\""),
         "{marks}"
     );
-    let text = fake.print(&["dumbbell", "steps"]);
+    let text = fake.print(&["figure", "steps"]);
     assert!(text.contains("A slow step takes 2.00×.\nOne <step>:\n"), "{text}");
     assert!(text.contains("fast 1.00 µs [1.00–1.00], slow 2.00 µs [2.00–2.00]: × 2.00 [2.00–2.00]"), "{text}");
     assert!(text.contains("slow (full only"), "{text}");
@@ -79,12 +79,12 @@ fn mistakes_are_found() {
     let fake = fake();
     fake.write("benches-src/chapter/takeaways.toml", &DUMBBELL.replace("\"steps\"", "\"pair\""));
     let said = fail(fake.tally(&["check"]));
-    assert!(said.contains("the dumbbell pair has an experiment's name"), "{said}");
+    assert!(said.contains("the figure pair has an experiment's name"), "{said}");
     let fake = self::fake();
-    fake.write("book/src/chapter.md", "# Chapter\n\n<!-- cmdrun tally dumbbell step -->\n");
+    fake.write("book/src/chapter.md", "# Chapter\n\n<!-- cmdrun tally figure step -->\n");
     let said = fail(fake.tally(&["check"]));
-    assert!(said.contains("chapter.md, line 3") && said.contains("unknown dumbbell \"step\"; did you mean steps?"));
-    assert!(said.contains("takeaways.toml: no page shows the dumbbell steps"), "{said}");
+    assert!(said.contains("chapter.md, line 3") && said.contains("unknown figure \"step\"; did you mean steps?"));
+    assert!(said.contains("takeaways.toml: no page shows the figure steps"), "{said}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ columns = [{ label = "times an even one", quantity = "slow-over-even" }]
 facts = ["kernel"]
 "#;
 
-const PAGE: &str = "# Chapter\n\n<!-- cmdrun tally scatter prices -->\n";
+const PAGE: &str = "# Chapter\n\n<!-- cmdrun tally figure prices -->\n";
 
 /// A project without any record.
 fn unmeasured() -> Fake {
@@ -74,13 +74,13 @@ fn two() -> Fake {
 #[test]
 fn what_follows_and_what_stays_is_said_of_all_machines() {
     let fake = two();
-    let said = fake.print(&["scatter", "prices", "--finding", "--machine", "dear"]);
+    let said = fake.print(&["figure", "prices", "--finding", "--machine", "dear"]);
     let known = "A fast step costs 1.00 µs on cheap and 4.00 µs on dear. A slow step follows, at 3.0 times that; an even step differs by \
                  1.0× at most.\n";
     assert_eq!(said, known);
     // Of a machine on which the slow step is no slower, that cannot be said.
     machine(&fake, "third", [8000, 3000, 4000]);
-    let said = fake.print(&["scatter", "prices", "--finding", "--machine", "dear"]);
+    let said = fake.print(&["figure", "prices", "--finding", "--machine", "dear"]);
     assert!(said.contains("A slow step does not follow: it costs 0.4–3.0 times that"), "{said}");
     assert!(said.contains("an even step differs by 8.0× at most, which is no small part of it"), "{said}");
 }
@@ -91,13 +91,13 @@ fn a_page_shows_every_machine_and_says_which_lack_a_number() {
     // What other programs took is no answer; and nothing is measured here yet.
     let record = fake.unpacked("dear");
     fake.contribute("stale", &record.replacen("chapter/src/bin/slow.rs", "chapter/src/bin/gone.rs", 1));
-    let page = fake.print(&["scatter", "prices", "--form", "page"]);
+    let page = fake.print(&["figure", "prices", "--form", "page"]);
     for part in [
         "<figure class=\"figure\" id=\"prices\" data-chart=\"prices\" data-live=\"generated/local/prices.live.js\">",
         "<p class=\"finding\">A fast step costs 1.00 µs on cheap",
         "<span class=\"key thread\">a slow step</span>",
         "A slow &#60;step&#62; beside a fast one. No dot: this machine (not measured), stale (a slow step: stale).",
-        "<code class=\"command\">cargo tally scatter prices</code>",
+        "<code class=\"command\">cargo tally figure prices</code>",
         "Machines: cheap, dear; measured ",
         "<th scope=\"col\">times an even one</th>",
         "<strong>no chart</strong>",
@@ -118,9 +118,9 @@ fn a_page_shows_every_machine_and_says_which_lack_a_number() {
 #[test]
 fn no_machine_and_a_single_one_are_said_as_such() {
     let fake = unmeasured();
-    let finding = |machine: &str| fake.print(&["scatter", "prices", "--finding", "--machine", machine]);
+    let finding = |machine: &str| fake.print(&["figure", "prices", "--finding", "--machine", machine]);
     assert_eq!(finding("local"), "No machine has every number of this figure yet.\n");
-    assert!(fake.print(&["scatter", "prices", "--form", "page"]).contains("none of its rows is measured"));
+    assert!(fake.print(&["figure", "prices", "--form", "page"]).contains("none of its rows is measured"));
     machine(&fake, "cheap", [1000, 3000, 500]);
     fs::remove_dir_all(fake.path("data/local")).unwrap();
     assert!(finding("cheap").starts_with("Only cheap has every number yet: a fast step costs 1.00 µs"));
@@ -152,7 +152,7 @@ fn mistakes_are_found() {
         ("quantity = \"even-step\"", "quantity = \"even[free]\"", "\"even[free]\" is no quantity with a name"),
         ("quantity = \"slow-over-even\"", "quantity = \"slow[free]\"", "\"slow[free]\" is no quantity with a name"),
         ("name = \"prices\"", "name = \"Prices\"", "is no name for a scatter"),
-        ("name = \"prices\"", "name = \"price\"", "unknown scatter \"prices\"; did you mean price?"),
+        ("name = \"prices\"", "name = \"price\"", "unknown figure \"prices\"; did you mean price?"),
         ("series = \"thread\"", "series = \"threads\"", "unknown variant `threads`"),
     ] {
         let fake = unmeasured();
@@ -165,9 +165,9 @@ fn mistakes_are_found() {
     let fake = unmeasured();
     fake.write(
         "book/src/more.md",
-        "# More\n\n<!-- cmdrun tally scatter prices -->\n\n<!-- cmdrun tally scatter prices --finding -->\n",
+        "# More\n\n<!-- cmdrun tally figure prices -->\n\n<!-- cmdrun tally figure prices --finding -->\n",
     );
     let said = fail(fake.tally(&["check"]));
-    assert!(said.contains("more.md, line 3: tally scatter prices: stands on book/src/chapter.md already"), "{said}");
+    assert!(said.contains("more.md, line 3: tally figure prices: stands on book/src/chapter.md already"), "{said}");
     assert!(!said.contains("more.md, line 5"), "{said}");
 }

@@ -31,6 +31,12 @@ id = "of-a-full-run"
 [[takeaway.case]]
 say = "Pinned, a step takes {slow[one-cpu]}."
 
+[[takeaway]]
+id = "ladder"
+
+[[takeaway.case]]
+say = "On the ladder slow takes {slow-over-fast}×."
+
 [[rung]]
 label = "a <step>"
 detail = "free"
@@ -128,7 +134,7 @@ fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() 
     assert_eq!(other, "which-is-slower: Fast is slower: 0.600×.\n", "two of three say so");
     let range = "over-machines: Slow takes 0.50–3.0 times as long on three machines.\n";
     assert_eq!(fake.print(&["takeaway", "over-machines"]), range);
-    assert!(fake.print(&["which"]).contains("steps: tasks, 1 of 3 machines agree. a slow step"));
+    assert!(fake.print(&["takeaway", "--advice"]).contains("steps: tasks, 1 of 3 machines agree. a slow step"));
     let line = fake.print(&["list", "--machines", "--line"]);
     assert!(line.starts_with("Ranges: three machines, "), "{line}");
 }
@@ -148,7 +154,7 @@ fn what_is_not_measured_has_no_sentence_and_the_others_stand() {
     );
     assert!(both.contains(">2.00×</a>.") && !both.contains("Pinned"), "{both}");
     assert!(fake.print(&["takeaway", "of-a-full-run"]).contains("full only"));
-    let advice = page(&["which"]);
+    let advice = page(&["takeaway", "--advice"]);
     assert!(
         advice
             .contains("<td><strong>either</strong></td><td class=\"among\">1 of 1</td><td>no sure factor of two</td>"),
@@ -170,12 +176,12 @@ fn a_row_of_the_ladder_that_is_not_measured_says_why_in_the_table_and_has_no_bar
     }
     fake.write("book/charts/ladder-narrow.patch.json", "[]");
     succeed(fake.measure(&[]));
-    let page = fake.print(&["ladder", "--caption", "which-is-slower", "--form", "page"]);
+    let page = fake.print(&["figure", "ladder", "--form", "page"]);
     assert!(
-        page.contains("a &#60;step&#62;") && page.contains("full only") && page.contains("Slow is slower"),
+        page.contains("a &#60;step&#62;") && page.contains("full only") && page.contains("On the ladder slow takes"),
         "{page}"
     );
-    let rows = fake.print(&["ladder", "--caption", "which-is-slower"]);
+    let rows = fake.print(&["figure", "ladder"]);
     assert!(rows.contains("\"said\":\"2.00×\"") && !rows.contains("pinned"), "{rows}");
 }
 
@@ -184,7 +190,7 @@ fn a_number_of_the_ladder_stands_beyond_its_interval() {
     let fake = fake();
     waver(&fake);
     succeed(fake.measure(&[]));
-    let rows = fake.print(&["ladder", "--caption", "which-is-slower"]);
+    let rows = fake.print(&["figure", "ladder"]);
     let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     assert!(row["high"].as_f64() > row["ratio"].as_f64(), "{row}");
     assert_eq!(row["text_at"], row["high"], "{row}");
@@ -227,9 +233,9 @@ fn every_machine_of_the_checkout_gets_whole_sentences() {
     let machines: Vec<String> = machines.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     assert!(machines.len() > 2);
     for machine in machines {
-        for verb in ["takeaway", "which"] {
+        for words in [&["takeaway"][..], &["takeaway", "--advice"]] {
             let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
-            command.args([verb, "--machine", &machine]).current_dir(root);
+            command.args(words).args(["--machine", &machine]).current_dir(root);
             let said = succeed(command);
             assert!(
                 !said.contains(['{', '}']) && !said.contains("NaN") && said.lines().count() > 3,

@@ -29,7 +29,7 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
                     continue;
                 }
             };
-            let verbs = ["claim", "scatter", "table", "dumbbell"].map(|verb| format!("tally {verb} "));
+            let verbs = ["claim", "figure", "table"].map(|verb| format!("tally {verb} "));
             let is_home = verbs.iter().any(|verb| command.starts_with(verb)) && !command.contains("--");
             let key = match chart(&command) {
                 Some(chart) => Some(format!("{page}: {}", chart.name())),
@@ -105,15 +105,14 @@ pub fn takeaways(view: &View) -> Result<Vec<String>> {
     for takeaway in view.front.takeaways.iter().filter(|takeaway| !shown.contains(&takeaway.id)) {
         wrong.push(format!("takeaways.toml: no page shows the takeaway {}", takeaway.id));
     }
-    let figures = view.front.dumbbells.iter().map(|own| ("dumbbell", &own.name));
-    for (verb, name) in figures.chain(view.front.scatters.iter().map(|own| ("scatter", &own.name))) {
-        let directive = format!("cmdrun tally {verb} {name} -->");
+    for name in view.front.figures() {
+        let directive = format!("cmdrun tally figure {name} -->");
         if !view.places.pages().iter().any(|(_, text)| text.contains(&directive)) {
-            wrong.push(format!("takeaways.toml: no page shows the {verb} {name}"));
+            wrong.push(format!("takeaways.toml: no page shows the figure {name}"));
         }
-        if view.plans.experiments().any(|(_, experiment)| experiment.name == *name) {
+        if view.plans.experiments().any(|(_, experiment)| experiment.name == name) {
             wrong.push(format!(
-                "takeaways.toml: the {verb} {name} has an experiment's name, and so its anchor; call it otherwise"
+                "takeaways.toml: the figure {name} has an experiment's name, and so its anchor; call it otherwise"
             ));
         }
     }
@@ -127,8 +126,7 @@ fn shown_takeaways(view: &View) -> BTreeSet<String> {
         for Directive { command, .. } in directive::all(text).into_iter().flatten() {
             match CommandLine::of_directive(&command) {
                 Ok(Verb::Takeaway(takeaway)) => shown.extend(takeaway.ids),
-                Ok(Verb::Ladder(ladder)) => shown.extend([ladder.caption]),
-                Ok(Verb::Dumbbell(dumbbell)) => shown.extend([dumbbell.name]),
+                Ok(Verb::Figure(figure)) => shown.extend([figure.name]),
                 Ok(Verb::Chart(chart)) => shown.extend(chart.finding(view).ok().map(|finding| finding.id.clone())),
                 _ => {}
             }
@@ -207,11 +205,9 @@ fn directive_is_known(view: &View, command: &str) -> Result<()> {
         Verb::Table(table) => view.plans.experiment(&table.experiment).map(drop),
         Verb::Chart(chart) => chart.is_planned(view),
         Verb::Claim(claim) => claim.ids().try_for_each(|id| view.plans.claim(id).map(drop)),
-        Verb::Confirm(_) | Verb::Different(_) | Verb::Which(_) | Verb::Between(_) => Ok(()),
+        Verb::Confirm(_) | Verb::Different(_) | Verb::Between(_) => Ok(()),
         Verb::Takeaway(takeaway) => takeaway.ids.iter().try_for_each(|id| view.front.takeaway(id).map(drop)),
-        Verb::Ladder(ladder) => view.front.takeaway(&ladder.caption).map(drop),
-        Verb::Dumbbell(dumbbell) => dumbbell.is_known(view),
-        Verb::Scatter(scatter) => scatter.is_known(view),
+        Verb::Figure(figure) => figure.is_known(view),
         Verb::Calculator(_) => view.calculator().map(drop),
         Verb::Limits(_) => limits::is_known(view),
         Verb::Listing(listing) => listing.is_known(view),

@@ -31,13 +31,18 @@ pub fn finding(planned: &Scatter, points: &[Point]) -> String {
     let apart = |place| times_apart(known.iter().filter_map(|point| point.median(place))).unwrap_or(1.0);
     let half = apart(X).sqrt();
     let (follows, stays) = (apart(RATIO) < half, apart(CONTROL) < half);
+    // Machines of one kind are told apart by their names.
+    let [of_first, of_last] = match (&first.phrase, &last.phrase) {
+        (Some(one), Some(other)) if one != other => [one.as_str(), other.as_str()],
+        _ => [first.machine.name(), last.machine.name()],
+    };
     let control = format!("{} differs by {}× at most", planned.control.label, number(apart(CONTROL)));
     format!(
         "{x} costs {} on {} and {} on {}. {} {} times that; {control}{}.",
         rough(first, X),
-        first.machine.name(),
+        of_first,
         rough(last, X),
-        last.machine.name(),
+        of_last,
         format::capitalized(&planned.y.label) + if follows { " follows, at" } else { " does not follow: it costs" },
         ends(&known, RATIO),
         if stays { "" } else { ", which is no small part of it" }

@@ -1,7 +1,6 @@
-//! `tally which`: which to use for what, with the number that decides.
+//! `tally takeaway --advice`: which to use for what, with the number that decides.
 
 use anyhow::Result;
-use clap::Args;
 
 use crate::compute::quantity::Missing;
 use crate::print::across::Among;
@@ -12,46 +11,40 @@ use crate::print::render::{self, Form};
 use crate::print::takeaways::{self, Advice, Choice};
 use crate::print::view::View;
 
-/// Which to use for what, by this machine's numbers
-#[derive(Args)]
-pub struct Which {}
-
-impl Which {
-    pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let mut rows = Vec::new();
-        for advice in &view.front.advice {
-            rows.push(row(view, advice, form)?);
-        }
-        Ok(match form {
-            Form::Page => {
-                let row = |Row { service, way, choice, among, because }: &Row| {
-                    let service = match way {
-                        Some(way) => format!("<a href=\"{}\">{}</a>", html(way), html(service)),
-                        None => html(service),
-                    };
-                    format!(
-                        "<tr><th scope=\"row\">{service}</th><td><strong>{choice}</strong></td><td class=\"among\">{among}</td><td>{because}</td></tr>\n"
-                    )
-                };
-                let rows: String = rows.iter().map(row).collect();
-                format!(
-                    "{}<table class=\"which\">\n<thead><tr><th scope=\"col\">your service</th><th scope=\"col\">here</th>\
-                     <th scope=\"col\">agree</th><th scope=\"col\">because</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
-                    render::wide("Which to use for what")
-                )
-            }
-            Form::Text => {
-                let line = |own: &Row| {
-                    format!("{}: {}, {} machines agree. {}\n", own.service, own.choice, own.among, own.because)
-                };
-                rows.iter().map(line).collect()
-            }
-            Form::Json => {
-                let object = |own: &Row| serde_json::json!({ "service": own.service, "use": own.choice, "machines": own.among, "because": own.because });
-                serde_json::Value::from(rows.iter().map(object).collect::<Vec<_>>()).to_string() + "\n"
-            }
-        })
+/// Prints a row for each service.
+pub fn print(view: &View, form: Form) -> Result<String> {
+    let mut rows = Vec::new();
+    for advice in &view.front.advice {
+        rows.push(row(view, advice, form)?);
     }
+    Ok(match form {
+        Form::Page => {
+            let row = |Row { service, way, choice, among, because }: &Row| {
+                let service = match way {
+                    Some(way) => format!("<a href=\"{}\">{}</a>", html(way), html(service)),
+                    None => html(service),
+                };
+                format!(
+                    "<tr><th scope=\"row\">{service}</th><td><strong>{choice}</strong></td><td class=\"among\">{among}</td><td>{because}</td></tr>\n"
+                )
+            };
+            let rows: String = rows.iter().map(row).collect();
+            format!(
+                "{}<table class=\"which\">\n<thead><tr><th scope=\"col\">your service</th><th scope=\"col\">here</th>\
+                 <th scope=\"col\">agree</th><th scope=\"col\">because</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+                render::wide("Which to use for what")
+            )
+        }
+        Form::Text => {
+            let line =
+                |own: &Row| format!("{}: {}, {} machines agree. {}\n", own.service, own.choice, own.among, own.because);
+            rows.iter().map(line).collect()
+        }
+        Form::Json => {
+            let object = |own: &Row| serde_json::json!({ "service": own.service, "use": own.choice, "machines": own.among, "because": own.because });
+            serde_json::Value::from(rows.iter().map(object).collect::<Vec<_>>()).to_string() + "\n"
+        }
+    })
 }
 
 /// What is said of a service.

@@ -1,13 +1,13 @@
-//! `tally dumbbell`: two that are compared, a row for each thing that they do: a dot for each of the two on one axis, and the factor between them.
+//! Two that are compared, a row for each thing that they do: a dot for each of the two on one axis, and the factor between them.
 
 mod marks;
 
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
 use serde_json::Value;
 
+use super::Plot;
 use crate::book::unit::Unit;
 use crate::print::comparison::{Columns, Compared, Side, Three, stale};
 use crate::print::downloads::{self, BOOK};
@@ -19,30 +19,36 @@ use crate::print::takeaways::{self, Dumbbell as Planned, Party};
 use crate::print::view::View;
 use crate::record::{self, Header};
 
-/// Two that are compared, in several things that they do
-#[derive(Args)]
-pub struct Dumbbell {
-    /// Its name, which is that of the takeaway that is its title
-    pub name: String,
+/// Two that are compared, in several things that they do.
+pub struct Dumbbell<'a> {
+    pub planned: &'a Planned,
 }
 
-impl Dumbbell {
-    /// Prints the figure; at a terminal its numbers.
-    pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let planned = view.front.dumbbell(&self.name)?;
-        let compared = planned.rows.iter().map(|pair| Compared::of(view, pair)).collect::<Result<Vec<_>>>()?;
-        let marks = marks::all(view, planned, &compared);
+impl Plot for Dumbbell<'_> {
+    fn finding(&self, view: &View, form: Form) -> Result<String> {
+        let said = takeaways::said(view, &view.front.takeaway(&self.planned.name)?.cases, form)?;
+        Ok(said.unwrap_or_else(|_| render::words(&self.planned.what, form)))
+    }
+
+    fn print(&self, view: &View, form: Form) -> Result<String> {
+        let compared = self.compared(view)?;
         match form {
-            Form::Page => self.figure(view, planned, &compared, marks),
-            Form::Text => self.text(view, planned, &compared),
-            Form::Json => Ok(marks.iter().map(|row| row.to_string() + "\n").collect()),
+            Form::Page => self.drawn(view, &compared, |figure| figure.page(view)),
+            Form::Text => self.text(view, &compared),
+            Form::Json => {
+                Ok(marks::all(view, self.planned, &compared).iter().map(|row| row.to_string() + "\n").collect())
+            }
         }
     }
 
-    /// Whether it is planned, has a title, and all its numbers are known and can stand on one axis.
-    pub fn is_known(&self, view: &View) -> Result<()> {
-        let planned = view.front.dumbbell(&self.name)?;
-        view.front.takeaway(&self.name).context("a dumbbell's title is the takeaway of its name")?;
+    fn standalone(&self, view: &View) -> Result<String> {
+        self.drawn(view, &self.compared(view)?, |figure| figure.standalone(view))
+    }
+
+    /// Whether it has a title, and all its numbers are known and can stand on one axis.
+    fn is_known(&self, view: &View) -> Result<()> {
+        let planned = self.planned;
+        view.front.takeaway(&planned.name).context("a dumbbell's title is the takeaway of its name")?;
         let units = planned.rows.iter().flat_map(|pair| [&pair.left, &pair.right]).map(|name| view.plans.unit(name));
         let units = units.map(|unit| Ok(unit?.to_string())).collect::<Result<BTreeSet<String>>>()?;
         ensure!(
@@ -56,15 +62,16 @@ impl Dumbbell {
         }
         Ok(())
     }
+}
 
-    /// What it found, or what it is about where that cannot be said.
-    fn finding(&self, view: &View, planned: &Planned, form: Form) -> Result<String> {
-        let said = takeaways::said(view, &view.front.takeaway(&self.name)?.cases, form)?;
-        Ok(said.unwrap_or_else(|_| render::words(&planned.what, form)))
+impl<'a> Dumbbell<'a> {
+    fn compared(&self, view: &'a View) -> Result<Vec<Compared<'a>>> {
+        self.planned.rows.iter().map(|pair| Compared::of(view, pair)).collect()
     }
 
-    fn text(&self, view: &View, planned: &Planned, compared: &[Compared]) -> Result<String> {
-        let mut out = format!("{}\n{}:\n", self.finding(view, planned, Form::Text)?, planned.what);
+    fn text(&self, view: &View, compared: &[Compared]) -> Result<String> {
+        let planned = self.planned;
+        let mut out = format!("{}\n{}:\n", self.finding(view, Form::Text)?, planned.what);
         let (left, right) = (&planned.left.label, &planned.right.label);
         for Compared { pair, here, .. } in compared {
             let [first, second, ratio] = [&here.left, &here.right, &here.ratio].map(render::plain);
@@ -73,9 +80,17 @@ impl Dumbbell {
         Ok(out)
     }
 
-    fn figure(&self, view: &View, planned: &Planned, compared: &[Compared], marks: Vec<Value>) -> Result<String> {
+    /// What becomes of the figure.
+    fn drawn(
+        &self,
+        view: &View,
+        compared: &[Compared],
+        draw: impl FnOnce(&Figure) -> Result<String>,
+    ) -> Result<String> {
+        let planned = self.planned;
         let Planned { name, what, left, right, .. } = planned;
-        let (ratio, spoken) = (format!("{} ÷ {}", right.label, left.label), self.finding(view, planned, Form::Text)?);
+        let marks = marks::all(view, planned, compared);
+        let (ratio, spoken) = (format!("{} ÷ {}", right.label, left.label), self.finding(view, Form::Text)?);
         let columns =
             Columns { title: what, sides: [(&left.label, Side::Left), (&right.label, Side::Right)], ratio: &ratio };
         let figure = Figure {
@@ -86,10 +101,10 @@ impl Dumbbell {
             cite: cite(view, name, &spoken, compared)?,
             spoken: format!("{spoken} {}", aloud(planned, compared)),
             titles: &[],
-            command: &format!("cargo tally dumbbell {name}"),
+            command: &format!("cargo tally figure {name}"),
             above: format!(
                 "<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n",
-                self.finding(view, planned, Form::Page)?,
+                self.finding(view, Form::Page)?,
                 key(planned, &marks)
             ),
             caption: format!(
@@ -103,7 +118,7 @@ impl Dumbbell {
             table: columns.table(view, compared)?,
             csv: columns.csv(view, compared)?,
         };
-        figure.page(view)
+        draw(&figure)
     }
 }
 

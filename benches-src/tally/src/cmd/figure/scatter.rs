@@ -1,4 +1,4 @@
-//! `tally scatter`: a number of every machine beside another that may follow it, a dot for each machine, and beside both a third that may not.
+//! A number of every machine beside another that may follow it, a dot for each machine, and beside both a third that may not.
 
 mod found;
 mod marks;
@@ -6,8 +6,8 @@ mod marks;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use clap::Args;
 
+use super::Plot;
 use crate::book::quantities::Asked;
 use crate::compute::quantity::{Measured, Missing};
 use crate::print::downloads::{self, BOOK};
@@ -19,38 +19,38 @@ use crate::print::scatter::{DRAWN, Point, Scatter as Planned, X};
 use crate::print::view::View;
 use crate::record::{self, Header};
 
-/// Every machine as a dot: what one number costs there, and what another
-#[derive(Args)]
-pub struct Scatter {
-    /// Its name
-    pub name: String,
-    /// Only say what it found
-    #[arg(long)]
-    pub finding: bool,
+/// Every machine as a dot: what one number costs there, and what another.
+pub struct Scatter<'a> {
+    pub planned: &'a Planned,
 }
 
 /// What is asked of each machine, with its head.
 type Heads<'a> = [(String, Asked<'a>)];
 
-impl Scatter {
-    /// Prints the figure; at a terminal its numbers.
-    pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let planned = view.front.scatter(&self.name)?;
-        let asked = planned.asked(&view.plans)?;
-        let points = Point::all(view, planned, &asked)?;
-        let finding = found::finding(planned, &points);
-        Ok(match (self.finding, form) {
-            (true, Form::Page) => html(&finding),
-            (true, Form::Text | Form::Json) => finding + "\n",
-            (false, Form::Page) => figure(view, planned, &asked, &points, &finding)?,
-            (false, Form::Text) => format!("{finding}\n{}", text(planned, &asked, &points)),
-            (false, Form::Json) => points.iter().map(|point| json(point, &asked).to_string() + "\n").collect(),
+impl Plot for Scatter<'_> {
+    fn finding(&self, view: &View, form: Form) -> Result<String> {
+        let points = Point::all(view, self.planned, &self.planned.asked(&view.plans)?)?;
+        Ok(render::words(&found::finding(self.planned, &points), form))
+    }
+
+    fn print(&self, view: &View, form: Form) -> Result<String> {
+        let asked = self.planned.asked(&view.plans)?;
+        let points = Point::all(view, self.planned, &asked)?;
+        Ok(match form {
+            Form::Page => figure(view, self.planned, &asked, &points, |figure| figure.page(view))?,
+            Form::Text => format!("{}\n{}", self.finding(view, form)?, text(self.planned, &asked, &points)),
+            Form::Json => points.iter().map(|point| json(point, &asked).to_string() + "\n").collect(),
         })
     }
 
-    /// Whether it is planned, and its numbers are known.
-    pub fn is_known(&self, view: &View) -> Result<()> {
-        view.front.scatter(&self.name)?.is_known(&view.plans)
+    fn standalone(&self, view: &View) -> Result<String> {
+        let asked = self.planned.asked(&view.plans)?;
+        let points = Point::all(view, self.planned, &asked)?;
+        figure(view, self.planned, &asked, &points, |figure| figure.standalone(view))
+    }
+
+    fn is_known(&self, view: &View) -> Result<()> {
+        self.planned.is_known(&view.plans)
     }
 }
 
@@ -77,7 +77,15 @@ fn json(point: &Point, asked: &Heads) -> serde_json::Value {
     serde_json::json!({ "machine": point.machine.slug(), "numbers": numbers.collect::<Vec<_>>() })
 }
 
-fn figure(view: &View, planned: &Planned, asked: &Heads, points: &[Point], finding: &str) -> Result<String> {
+/// What becomes of the figure.
+fn figure(
+    view: &View,
+    planned: &Planned,
+    asked: &Heads,
+    points: &[Point],
+    draw: impl FnOnce(&Figure) -> Result<String>,
+) -> Result<String> {
+    let finding = &found::finding(planned, points);
     let marks = marks::all(view, planned, points);
     let Planned { name, what, x, y, control, .. } = planned;
     let upwards = format!("{}, and {}", y.label, control.label);
@@ -88,7 +96,7 @@ fn figure(view: &View, planned: &Planned, asked: &Heads, points: &[Point], findi
         title: what,
         spoken: format!("{finding} {}", found::aloud(planned, points)),
         titles: &[("$x", &x.label), ("$y", &upwards), ("$control", &control.label)],
-        command: &format!("cargo tally scatter {name}"),
+        command: &format!("cargo tally figure {name}"),
         above: format!(
             "<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n",
             html(finding),
@@ -104,7 +112,7 @@ fn figure(view: &View, planned: &Planned, asked: &Heads, points: &[Point], findi
         cite: cite(view, planned, asked, points, finding)?,
         marks,
     };
-    figure.page(view)
+    draw(&figure)
 }
 
 /// What the marks are, drawn with them.

@@ -1,29 +1,21 @@
-//! `tally ladder`: what a thread costs over what a task costs, for one kind of cost after the other, here and on every other machine.
+//! The ladder: what a thread costs over what a task costs, for one kind of cost after the other, here and on every other machine.
 
 use anyhow::Result;
-use clap::Args;
 use serde_json::{Value, json};
 
+use super::Plot;
 use crate::compute::quantity::{Measured, Quantity};
 use crate::print::comparison::{Columns, Compared, Side, stale};
 use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::points::with;
 use crate::print::render::Form;
-use crate::print::takeaways::{self, Pair};
+use crate::print::takeaways::{self, LADDER, Pair};
 use crate::print::view::View;
 use crate::project::Machine;
 
-/// A thread's cost over a task's, from holding one to answering a request
-#[derive(Args)]
-pub struct Ladder {
-    /// The takeaway that is its caption
-    #[arg(long)]
-    pub caption: String,
-    /// Print one picture that stands by itself, with colours of its own on white
-    #[arg(long)]
-    pub standalone: bool,
-}
+/// A thread's cost over a task's, from holding one to answering a request.
+pub struct Ladder;
 
 /// The marks of a row: one for this machine, and one for each other; none where this machine has no number.
 fn marks(own: &Compared, machine: &Machine) -> Vec<Value> {
@@ -52,46 +44,72 @@ fn marks(own: &Compared, machine: &Machine) -> Vec<Value> {
     [first].into_iter().chain(others).collect()
 }
 
-impl Ladder {
-    /// Prints it: the figure, at a terminal its rows.
-    pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let compared = view.front.ladder.iter().map(|pair| Compared::of(view, pair)).collect::<Result<Vec<_>>>()?;
-        let marks: Vec<Value> = compared.iter().flat_map(|own| marks(own, &view.machine)).collect();
-        if form != Form::Page && !self.standalone {
-            return Ok(marks.iter().map(|row| row.to_string() + "\n").collect());
+impl Plot for Ladder {
+    /// What is not measured has no finding.
+    fn finding(&self, view: &View, form: Form) -> Result<String> {
+        Ok(takeaways::said(view, &view.front.takeaway(LADDER)?.cases, form)?.unwrap_or_default())
+    }
+
+    fn print(&self, view: &View, form: Form) -> Result<String> {
+        let compared = compared(view)?;
+        match form {
+            Form::Page => self.figure(view, &compared)?.page(view),
+            Form::Text | Form::Json => {
+                Ok(all_marks(view, &compared).iter().map(|row| row.to_string() + "\n").collect())
+            }
         }
-        let cases = &view.front.takeaway(&self.caption)?.cases;
-        let caption = takeaways::said(view, cases, form)?.unwrap_or_default();
-        // What is not measured has no finding.
-        let finding = if caption.is_empty() { String::new() } else { format!("<p class=\"finding\">{caption}</p>\n") };
+    }
+
+    fn standalone(&self, view: &View) -> Result<String> {
+        self.figure(view, &compared(view)?)?.standalone(view)
+    }
+
+    fn is_known(&self, view: &View) -> Result<()> {
+        view.front.takeaway(LADDER).map(drop)
+    }
+}
+
+impl Ladder {
+    fn figure(&self, view: &View, compared: &[Compared]) -> Result<Figure<'static>> {
+        let finding = match self.finding(view, Form::Page)? {
+            said if said.is_empty() => said,
+            said => format!("<p class=\"finding\">{said}</p>\n"),
+        };
+        let marks = all_marks(view, compared);
         let own = marks.iter().filter(|row| row["who"] == "here");
         let each: Vec<String> = own.map(|row| format!("{}: {}", words_of(row, "row"), words_of(row, "said"))).collect();
-        let spoken = takeaways::said(view, cases, Form::Text)?.unwrap_or_default();
         let columns = Columns {
             title: "What a thread costs over what a task costs",
             sides: [("a thread", Side::Right), ("a task", Side::Left)],
             ratio: "thread over task",
         };
-        let figure = Figure {
-            name: "ladder",
-            file: "ladder",
-            shape: "ladder",
+        Ok(Figure {
+            name: LADDER,
+            file: LADDER,
+            shape: LADDER,
             title: columns.title,
-            spoken: format!("{spoken} {}.", each.join("; ")),
+            spoken: format!("{} {}.", self.finding(view, Form::Text)?, each.join("; ")),
             marks,
             titles: &[],
-            command: &format!("cargo tally ladder --caption {}", self.caption),
+            command: "cargo tally figure ladder",
             above: format!(
                 "{finding}<p class=\"marks\">Bar: this page's machine, with its 95 % interval. Rings: others that ran the same programs.</p>\n"
             ),
             caption: String::new(),
-            stale: stale(view, &compared)?,
-            table: columns.table(view, &compared)?,
-            csv: columns.csv(view, &compared)?,
+            stale: stale(view, compared)?,
+            table: columns.table(view, compared)?,
+            csv: columns.csv(view, compared)?,
             cite: String::new(),
-        };
-        if self.standalone { figure.standalone(view) } else { figure.page(view) }
+        })
     }
+}
+
+fn compared(view: &View) -> Result<Vec<Compared<'_>>> {
+    view.front.ladder.iter().map(|pair| Compared::of(view, pair)).collect()
+}
+
+fn all_marks(view: &View, compared: &[Compared]) -> Vec<Value> {
+    compared.iter().flat_map(|own| marks(own, &view.machine)).collect()
 }
 
 fn words_of<'a>(row: &'a Value, field: &str) -> &'a str {
