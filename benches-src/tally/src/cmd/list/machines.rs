@@ -144,13 +144,14 @@ fn facts_of(facts: &Facts) -> String {
         true => String::new(),
         false => row("not looked for when this was measured", &html(&names.join("; "))),
     };
-    let first = first.iter().map(fact_row).collect::<String>() + &unseen;
-    let more = format!(
-        "<details class=\"numbers\"><summary>{} more facts</summary>\n{}</details>\n",
-        rest.len(),
-        table("What else is known of this machine", &rest.iter().map(fact_row).collect::<String>())
-    );
-    table("What is known of this machine", &first) + if rest.is_empty() { "" } else { &more }
+    let number = first.len() + rest.len();
+    let first =
+        table("What tells this machine from others", &(first.iter().map(fact_row).collect::<String>() + &unseen));
+    let rest = match rest.is_empty() {
+        true => String::new(),
+        false => table("What else is known of this machine", &rest.iter().map(fact_row).collect::<String>()),
+    };
+    format!("<details class=\"numbers\"><summary>{number} facts</summary>\n{first}{rest}</details>\n")
 }
 
 fn fact_row(fact: &Listed) -> String {
