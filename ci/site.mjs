@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -57,7 +57,7 @@ export function published() {
 
 /** The pages of a built site, without those that mdBook adds. */
 export function pages(site) {
-  const own = (file) => file.endsWith('.html') && !['404.html', 'index.html', 'print.html', 'toc.html'].includes(file);
+  const own = (file) => file.endsWith('.html') && !['404.html', 'index.html', 'print.html', 'toc.html'].includes(basename(file));
   return readdirSync(site, { recursive: true }).filter(own).sort();
 }
 
