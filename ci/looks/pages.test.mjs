@@ -226,6 +226,17 @@ test('letters stand out from the page in the other themes too', async () => {
   }
 });
 
+test('the first key leads past the sidebar to the text', async () => {
+  const { page, close } = await open('switch-cost.html', { javaScriptEnabled: true });
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the text');
+  assert.ok((await page.locator('.skip').boundingBox()).y >= 0, 'it is out of sight');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  assert.ok(await page.evaluate(() => document.querySelector('main').contains(document.activeElement)));
+  await close();
+});
+
 test('the arrow keys scroll a table and leave the page where it is', async () => {
   const { page, close } = await open('switch-cost/what-a-hop-over-a-socket-costs.html#socket', { width: 390 });
   const address = page.url();
