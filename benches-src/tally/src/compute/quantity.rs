@@ -47,6 +47,9 @@ impl Quantity {
     }
 }
 
+/// The word of a percentile that varies too much to be printed.
+pub const TOO_UNCERTAIN: &str = "too uncertain";
+
 /// Why there is no number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Missing {
@@ -120,11 +123,14 @@ impl Record {
                     _ => statistics::estimate(&values),
                 };
                 let estimate = estimate.expect("rounds without any value were reported as missing");
+                if let Some(missing) = self.uncertain_percentile(expression)? {
+                    return Ok(Err(missing));
+                }
                 if unit == Unit::Nanoseconds && Kind::of(expression) == Kind::Tail && !says_something(&estimate) {
                     let shown = estimate.interval.map(|(low, high)| (low / estimate.median, high / estimate.median));
                     let (low, high) = shown.unwrap_or_default();
                     return Ok(Err(Missing::new(
-                        "too uncertain",
+                        TOO_UNCERTAIN,
                         format!(
                             "from round to round {expression} lies between {low:.1} and {high:.1} times its median, which says nothing of a percentile"
                         ),
@@ -134,6 +140,22 @@ impl Record {
             }
             Err(missing) => Ok(Err(missing)),
         }
+    }
+
+    /// Why a formula says nothing if one of its percentiles says nothing alone.
+    fn uncertain_percentile(&self, expression: &Expression) -> Result<Option<Missing>> {
+        if matches!(expression, Expression::Leaf(_)) || Kind::of(expression) != Kind::Tail {
+            return Ok(None);
+        }
+        for leaf in expression.leaves() {
+            let alone = self.evaluate_any_effort(&Expression::Leaf(leaf.clone()))?;
+            if let Err(missing) = alone
+                && missing.word == TOO_UNCERTAIN
+            {
+                return Ok(Some(missing));
+            }
+        }
+        Ok(None)
     }
 
     /// The value of every round, in the order of rounds; nothing where there is no number.

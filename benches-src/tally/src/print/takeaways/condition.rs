@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 use crate::book::expression::Expression;
-use crate::compute::quantity::Missing;
+use crate::compute::quantity::{Missing, TOO_UNCERTAIN};
 use crate::print::across;
 use crate::print::calculator::answers::State;
 use crate::print::calculator::numbers::Numbers;
@@ -102,6 +102,8 @@ impl Comparison {
     fn is_so(&self, view: &View, machine: &Machine) -> Result<Result<bool, Missing>> {
         let (left, right) = match (side(view, machine, &self.left)?, side(view, machine, &self.right)?) {
             (Ok(left), Ok(right)) => (left, right),
+            // Nothing is certain of what varies too much to be printed.
+            (Err(missing), _) | (_, Err(missing)) if missing.word == TOO_UNCERTAIN => return Ok(Ok(false)),
             (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
         };
         Ok(Ok(match self.sign {
