@@ -61,7 +61,7 @@ export function values(toml, keys) {
 }
 
 /** The keys of a claim that are ours to word. Its sentence is somebody else's, or a prediction that stays as it was. */
-const OF_CLAIMS = ['note', 'begins', 'holds', 'shifted', 'does_not_hold', 'undecided', 'compared', 'unchecked', 'name'];
+const OF_CLAIMS = ['note', 'begins', 'holds', 'shifted', 'does_not_hold', 'undecided', 'too_close', 'compared', 'unchecked', 'name'];
 
 /** All findings, by where they stand. */
 export function findings() {

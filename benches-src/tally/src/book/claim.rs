@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::measure::nearest;
-use super::quantities::Named;
+use super::plan::Plans;
+use super::quantities::{Asked, Named};
 use super::verdict::Verdict;
 
 /// One sentence that the data can confirm or contradict: a file of a chapter's `claims/`, whose name is the claim's id.
@@ -35,12 +36,13 @@ pub struct Claim {
     /// Why it is compared and not judged, where that is so: it is somebody's own measurement, or true by construction.
     #[serde(default)]
     pub compared: Option<String>,
-    /// What of the sentence no part checks. Then it is undecided at best.
+    /// What of the sentence no part checks. Then it holds as far as it can be checked, at best.
     #[serde(default)]
     pub unchecked: Option<String>,
     /// The parts, each a quantity with what would agree: `[{ name = "threads over tasks", quantity = "hop-ratio", at_least = "1" }]`.
     pub parts: Vec<Part>,
     /// How the conclusion begins whatever the verdict, with quantities in braces: `"A hop takes {thread-hop}"`. The others are its ends then.
+    /// `{thread-hop range}` is the least and the largest number of all machines, `{thread-hop machines}` how many have it.
     #[serde(default)]
     pub begins: String,
     /// How it ends where all of the interval agrees: `", as published."`. Needed unless the claim is only compared.
@@ -55,6 +57,9 @@ pub struct Claim {
     /// How it ends where none of these can be said. Left out, it says which interval reaches over what.
     #[serde(default)]
     undecided: Option<String>,
+    /// What can be told by other numbers where it is too close to tell: `"An Arc waker does {arc-atomics} atomic operations."`.
+    #[serde(default)]
+    too_close: Option<String>,
 }
 
 fn own_prediction() -> String {
@@ -203,6 +208,11 @@ impl Claim {
         Ok(())
     }
 
+    /// Where a part of it is measured, and how.
+    pub fn asked<'a>(&self, plans: &'a Plans, part: &Part) -> Result<Asked<'a>> {
+        plans.asked(&part.quantity, Some(part.experiment.as_ref().unwrap_or(&self.experiment)))
+    }
+
     /// Whether it leaves it to others to say why something is undecided.
     pub fn leaves_undecided(&self) -> bool {
         self.undecided.is_none()
@@ -215,16 +225,21 @@ impl Claim {
             Verdict::Shifted => self.shifted.as_deref()?,
             Verdict::DoesNotHold => self.does_not_hold.as_deref()?,
             Verdict::Undecided => self.undecided.as_deref().unwrap_or(UNDECIDED),
+            Verdict::TooClose => {
+                let told = self.too_close.as_ref().map_or(String::new(), |told| format!(" {told}"));
+                return Some(format!("{}: too close to tell.{told}", self.begins));
+            }
             Verdict::Compared => "",
-            Verdict::NotMeasured => return None,
+            Verdict::NotMeasured | Verdict::Divided => return None,
         };
         Some(format!("{}{end}", self.begins))
     }
 
     /// Those for all verdicts.
     pub fn conclusions(&self) -> impl Iterator<Item = String> {
-        use Verdict::{Compared, DoesNotHold, Holds, Shifted, Undecided};
-        [Compared, Holds, Shifted, DoesNotHold, Undecided].into_iter().filter_map(|verdict| self.conclusion(verdict))
+        use Verdict::{Compared, DoesNotHold, Holds, Shifted, TooClose, Undecided};
+        let all = [Compared, Holds, Shifted, DoesNotHold, TooClose, Undecided];
+        all.into_iter().filter_map(|verdict| self.conclusion(verdict))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `tally claim`: what the data say about a sentence, or about all of them, on one machine or on each.
 
 mod chips;
+mod counts;
 mod machines;
 mod many;
 pub mod part;
@@ -14,7 +15,9 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::published::{Kind, Publication};
 use crate::book::verdict::Verdict;
+use crate::cmd::claim::counts::Counts;
 use crate::cmd::claim::part::{JudgedPart, in_words};
+use crate::compute::between::ENOUGH_SESSIONS;
 use crate::compute::judging::{Judgement, all_of, any_of};
 use crate::compute::quantity::Missing;
 use crate::print::downloads::{self, BOOK};
@@ -33,10 +36,10 @@ pub struct Claim {
     /// All claims on every machine that has records
     #[arg(long, conflicts_with = "id")]
     pub machines: bool,
-    /// These claims, each in two words: its id and its verdict
+    /// These claims, each with its verdict and on how many machines it has it
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["id", "machines", "score"])]
     pub chips: Vec<String>,
-    /// How many claims hold on this machine
+    /// How many claims hold on at least half of the machines that measured them
     #[arg(long, conflicts_with_all = ["id", "machines"])]
     pub score: bool,
     /// With --score: this book's own predictions instead of what others published
@@ -99,26 +102,14 @@ impl<'a> Judged<'a> {
     fn new(view: &'a View, chapter: &'a Plan, claim: &'a PlannedClaim) -> Result<Self> {
         let (_, experiment) = view.plans.experiment(&claim.experiment)?;
         let kind = view.published.publication(&claim.source)?.kind;
-        let judge =
-            |part: &'a Part| JudgedPart::new(view, part.experiment.as_ref().unwrap_or(&claim.experiment), part, kind);
+        let judge = |part: &'a Part| JudgedPart::new(view, claim, part, kind);
         let parts = claim.parts.iter().map(judge).collect::<Result<_>>()?;
         Ok(Self { chapter, experiment, claim, parts })
     }
 
-    /// What is said of all parts together, as the sentence joins them. What is not all checked is
-    /// at best partly checked.
+    /// What is said of all parts together.
     fn judgement(&self) -> Judgement {
-        let parts = self.parts.iter().map(|part| part.judgement);
-        let judgement = match self.claim.joined {
-            Joined::And => all_of(parts),
-            Joined::Or => any_of(parts),
-        };
-        match judgement.verdict {
-            Verdict::Holds if self.claim.unchecked.is_some() => {
-                Judgement { verdict: Verdict::PartlyChecked, shift: None }
-            }
-            _ => judgement,
-        }
+        together(self.claim, self.parts.iter().map(|part| part.judgement))
     }
 
     fn verdict(&self) -> Verdict {
@@ -156,9 +147,7 @@ impl<'a> Judged<'a> {
         };
         let further = self.claim.compared.iter().map(|why| format!(" Not judged: {why}."));
         let further = further.chain(self.claim.unchecked.iter().map(|what| format!(" Not checked: {what}.")));
-        let small = self.parts.iter().filter(|_| self.verdict() == Verdict::Undecided);
-        let further = further.chain(small.filter_map(JudgedPart::is_beyond_the_instrument));
-        let further = self.why_undecided() + &further.collect::<String>();
+        let further = self.why_undecided() + &further.collect::<String>() + &self.why_open();
         Ok(render::fill(view, self.experiment, &sentence, form)? + &render::words(&further, form))
     }
 
@@ -178,11 +167,26 @@ impl<'a> Judged<'a> {
         }
     }
 
+    /// What would decide what is open, and what is too small to be decided.
+    fn why_open(&self) -> String {
+        match self.verdict() {
+            Verdict::TooClose => self.parts.iter().filter_map(JudgedPart::too_close).collect(),
+            Verdict::Undecided => {
+                let narrow: Vec<String> = self.parts.iter().filter_map(JudgedPart::would_decide).collect();
+                let sessions = self.parts.iter().filter_map(|part| part.sessions()).min().unwrap_or(1);
+                format!(
+                    " What would decide it: an interval of {}. The range of {ENOUGH_SESSIONS} sessions may be as narrow, and this machine has {sessions}.",
+                    narrow.join(" and ")
+                )
+            }
+            _ => String::new(),
+        }
+    }
+
     fn page(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
         let verdict = self.words(view)?;
-        let machines = machines::counted(view, self.chapter, self.claim)?;
-        let machines = machines.map_or(String::new(), |counts| format!(" <span class=\"among\">{counts}</span>"));
+        let machines = self.machines(view)?;
         let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", self.verdict().class(), html(&self.claim.id));
         out += &format!(
             "<details>\n<summary><strong class=\"verdict\">{verdict}</strong> <strong>{}</strong> {}{}{machines}</summary>\n",
@@ -243,8 +247,12 @@ impl<'a> Judged<'a> {
         let publication = view.published.publication(&self.claim.source)?;
         let (link, sentence) = (claim_link(view, self.chapter, self.claim), sentence(self.claim, publication));
         let stale = if self.is_aged(view)? { format!(", {}", render::CHANGED_SINCE) } else { String::new() };
-        let machines = machines::counted(view, self.chapter, self.claim)?;
-        let machines = machines.map_or(String::new(), |counts| format!(" ({counts})"));
+        let counts = Counts::of(view, self.claim)?;
+        let (all, hold) = (counts.all(), counts.with(Verdict::Holds) + counts.with(Verdict::PartlyChecked));
+        let machines = match all {
+            0 | 1 => String::new(),
+            _ => format!(", and holds on {hold} of {all} machines that measured it"),
+        };
         Ok(format!("<strong>{}</strong> here{stale}{machines}: {sentence} ({link})", self.verdict().said_of(1)))
     }
 
@@ -263,7 +271,8 @@ impl<'a> Judged<'a> {
                     source_of(view, publication),
                     html(&publication.title)
                 );
-                verdict = format!("<td rowspan=\"{parts}\"><strong>{}</strong></td>", self.words(view)?);
+                let (words, machines) = (self.words(view)?, self.machines(view)?);
+                verdict = format!("<td rowspan=\"{parts}\"><strong>{words}</strong>{machines}</td>");
             }
             out += &format!(
                 "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td>{verdict}</tr>\n",
@@ -278,13 +287,19 @@ impl<'a> Judged<'a> {
     fn text(&self, view: &View) -> Result<String> {
         let figure = view.published.publication(&self.claim.source)?.word();
         let mut out = self.line(view)?;
-        if let Some(counts) = machines::counted(view, self.chapter, self.claim)? {
+        if let Some(counts) = Counts::of(view, self.claim)?.words() {
             out += &format!("    {counts}\n");
         }
         for part in &self.parts {
             out += &part.text(view, figure)?;
         }
         Ok(out + "    " + &self.conclusion(view, Form::Text)? + "\n")
+    }
+
+    /// What all machines say, as a line of its own.
+    fn machines(&self, view: &View) -> Result<String> {
+        let words = Counts::of(view, self.claim)?.words();
+        Ok(words.map_or(String::new(), |words| format!(" <span class=\"among\">{words}</span>")))
     }
 
     fn line(&self, view: &View) -> Result<String> {
@@ -297,8 +312,13 @@ impl<'a> Judged<'a> {
             "sentence": self.claim.sentence,
             "verdict": self.verdict().words(),
             "stale": !self.stale(view)?.is_empty(),
-            "parts": self.parts.iter().map(|part| part.json(view)).collect::<Result<Vec<_>>>()?,
+            "machines": Counts::of(view, self.claim)?.json(),
+            "parts": self.parts_json(view)?,
         }))
+    }
+
+    fn parts_json(&self, view: &View) -> Result<serde_json::Value> {
+        Ok(self.parts.iter().map(|part| part.json(view)).collect::<Result<Vec<_>>>()?.into())
     }
 }
 
@@ -327,10 +347,27 @@ fn is_published(view: &View, claim: &PlannedClaim) -> Result<bool> {
     Ok(view.published.publication(&claim.source)?.kind == Kind::Published)
 }
 
-/// What the data say about a claim on the machine that is shown, and whether they are of programs that have changed since.
-fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<(Verdict, bool)> {
+/// What is said of a claim whose parts are judged so, as its sentence joins them. What is not all checked holds as far as it can be, at best.
+fn together(claim: &PlannedClaim, parts: impl Iterator<Item = Judgement>) -> Judgement {
+    let judgement = match claim.joined {
+        Joined::And => all_of(parts),
+        Joined::Or => any_of(parts),
+    };
+    match judgement.verdict {
+        Verdict::Holds if claim.unchecked.is_some() => Judgement { verdict: Verdict::PartlyChecked, shift: None },
+        _ => judgement,
+    }
+}
+
+/// What at least half of the machines say, which is counted. Where only older programs were measured, what the machine that is shown said of those,
+/// and that it did.
+fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<(Verdict, Option<Counts>)> {
+    let counts = Counts::of(view, claim)?;
+    if counts.all() > 0 {
+        return Ok((counts.verdict(), Some(counts)));
+    }
     let judged = Judged::new(view, plan, claim)?;
-    Ok((judged.verdict(), judged.is_aged(view)?))
+    Ok((judged.verdict(), None))
 }
 
 /// An error where a claim cannot be judged here, or not concluded.

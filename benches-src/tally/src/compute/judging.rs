@@ -40,6 +40,9 @@ impl Expectation {
     }
 }
 
+/// What is alike: within a quarter either way, as agreement with a published figure is.
+pub const ALIKE: f64 = 1.25;
+
 /// What is said of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
@@ -71,6 +74,44 @@ pub fn judge(measured: &Measured, expected: &Expectation) -> Judgement {
     }
 }
 
+/// The same where somebody published a figure. What would be undecided is too close to tell where the two that are compared are surely alike, and
+/// the difference that is claimed is smaller than the smallest that could be seen: then no session of this kind shows it.
+pub fn judge_figure(measured: &Measured, expected: &Expectation, figure: Option<f64>) -> Judgement {
+    let judgement = judge(measured, expected);
+    let is_too_close = || {
+        let quantity = measured.as_ref().ok()?;
+        let none = no_difference(quantity.unit, expected)?;
+        let (low, high) = quantity.judged()?;
+        let is_alike = none / ALIKE < low && high < none * ALIKE;
+        Some(is_alike && claimed_difference(quantity.unit, expected, figure)? < resolution(quantity, expected)?)
+    };
+    match judgement.verdict {
+        Verdict::Undecided if is_too_close().unwrap_or(false) => Judgement::of(Verdict::TooClose),
+        _ => judgement,
+    }
+}
+
+/// The value that means no difference, where that is something.
+pub fn no_difference(unit: Unit, expected: &Expectation) -> Option<f64> {
+    match *expected {
+        Expectation::About { no_effect: Some(none), .. } => Some(none).filter(|none| *none > 0.0),
+        _ => (unit == Unit::Ratio).then_some(1.0),
+    }
+}
+
+/// How large a difference is claimed, as a share of what means none: by the published figure, or else by what would agree.
+pub fn claimed_difference(unit: Unit, expected: &Expectation, figure: Option<f64>) -> Option<f64> {
+    let none = no_difference(unit, expected)?;
+    let expected = || {
+        Some(match *expected {
+            Expectation::Compared | Expectation::Equals(_) => return None,
+            Expectation::About { value, .. } | Expectation::AtLeast(value) | Expectation::AtMost(value) => value,
+            Expectation::Between(low, high) => low.max(high),
+        })
+    };
+    figure.or_else(expected).map(|value| (value / none - 1.0).abs())
+}
+
 fn by_the_band(inside: bool, outside: bool) -> Judgement {
     Judgement::of(match (inside, outside) {
         (true, _) => Verdict::Holds,
@@ -87,8 +128,7 @@ fn with_effect(quantity: &Quantity, band: (f64, f64), none: f64, claimed_above: 
     let as_claimed = if claimed_above { low > none } else { high < none };
     let opposite = if claimed_above { high < none } else { low > none };
     // All of the interval lies nearer to no effect than to whatever would agree, of ratios on their own scale.
-    let bound = if claimed_above { band.0 } else { band.1 };
-    let half_way = if none > 0.0 && bound > 0.0 { (none * bound).sqrt() } else { f64::midpoint(none, bound) };
+    let half_way = half_way(none, band, claimed_above);
     // A third of a time is another figure of it, and no time at all is none.
     let is_near = if claimed_above { high < half_way } else { low > half_way };
     let is_next_to_none = is_near && (none != 0.0 || low <= 0.0);
@@ -135,10 +175,24 @@ pub fn nearest_bound(quantity: &Quantity, expected: &Expectation) -> Option<(f64
     Some((bound, (gap >= 0.0 && bound != 0.0).then(|| gap / bound.abs())))
 }
 
-/// How large the effect is that is claimed, as a share of no effect; nothing where none is claimed, or where no effect is nothing.
-pub fn claimed_effect(expected: &Expectation) -> Option<f64> {
-    let Expectation::About { value, no_effect: Some(none), .. } = expected else { return None };
-    (*none != 0.0).then(|| (value / none - 1.0).abs())
+/// How narrow an interval about the same number would be decided: its distance from the nearest value at which the verdict changes, as a share of
+/// the larger of the two.
+pub fn decided_within(quantity: &Quantity, expected: &Expectation) -> Option<f64> {
+    let band = expected.band()?;
+    let half_way = match *expected {
+        Expectation::About { value, no_effect: Some(none), .. } => Some(half_way(none, band, value > none)),
+        _ => None,
+    };
+    let median = quantity.estimate.median;
+    let bounds = [Some(band.0), Some(band.1), half_way].into_iter().flatten().filter(|bound| bound.is_finite());
+    let share = |bound: f64| (median - bound).abs() / median.abs().max(bound.abs());
+    bounds.map(share).min_by(f64::total_cmp)
+}
+
+/// The value that is as near to no effect as to whatever would agree, of ratios on their own scale.
+fn half_way(none: f64, band: (f64, f64), claimed_above: bool) -> f64 {
+    let bound = if claimed_above { band.0 } else { band.1 };
+    if none > 0.0 && bound > 0.0 { (none * bound).sqrt() } else { f64::midpoint(none, bound) }
 }
 
 /// What is said of a claim whose parts are all to be so: the worst of them.

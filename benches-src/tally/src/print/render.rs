@@ -11,8 +11,10 @@ use crate::book::sentences;
 use crate::book::unit::Unit;
 use crate::compute::doubts::{FAILED, Mark};
 use crate::compute::quantity::{Measured, Missing, Quantity};
+use crate::print::across;
 use crate::print::escape::{html, identifier};
 use crate::print::format::{self, Shown};
+use crate::print::takeaways::{MACHINES, name_in};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
 use crate::record::Record;
@@ -263,7 +265,7 @@ pub fn stale_only(aged: &Freshness, experiment: &Experiment, machine: &Machine) 
     matches!(aged, Freshness::Stale(_)).then(|| freshness(aged, experiment, machine)).flatten()
 }
 
-/// Text of a plan with its quantities filled in: what stands in braces is an expression. A sentence whose number is not there is left out,
+/// Text of a plan with its quantities filled in: what stands in braces is an expression, or a quantity's name with `range` or `machines`. A sentence whose number is not there is left out,
 /// unless nothing would be left: then the reason stands in the number's place.
 pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
     let mut whole = Vec::new();
@@ -281,13 +283,20 @@ fn filled_sentence(view: &View, experiment: &Experiment, text: &str, form: Form)
     let (mut filled, mut is_whole) = (String::new(), true);
     let mut from = 0;
     for place in in_braces(text)? {
-        let asked = view.plans.asked_in(experiment, &text[place.start + 1..place.end - 1])?;
-        let measured = view.evaluate(&asked)?;
-        is_whole &= measured.is_ok();
+        let inside = &text[place.start + 1..place.end - 1];
+        let asked = view.plans.asked_in(experiment, name_in(inside))?;
         filled += &words(&text[from..place.start], form);
-        filled += &match form {
-            Form::Page => inline(view, &asked, &measured)?,
-            Form::Text | Form::Json => in_words(view, &asked, &measured)?,
+        filled += &if name_in(inside) != inside {
+            let said = across::words(view, &asked, inside.ends_with(MACHINES))?;
+            is_whole &= said.is_ok();
+            words(&said.unwrap_or_else(|missing| missing.to_string()), form)
+        } else {
+            let measured = view.evaluate(&asked)?;
+            is_whole &= measured.is_ok();
+            match form {
+                Form::Page => inline(view, &asked, &measured)?,
+                Form::Text | Form::Json => in_words(view, &asked, &measured)?,
+            }
         };
         from = place.end;
     }

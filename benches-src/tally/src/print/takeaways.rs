@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use condition::answered;
-use condition::{Condition, MACHINES, Truth, name_in};
+use condition::{Condition, Truth};
+pub use condition::{MACHINES, answered, name_in};
 
 use crate::book::measure::nearest;
 use crate::book::plan_file;

@@ -164,6 +164,39 @@ fn claims_on_all_machines_say_who_disagrees_and_what_is_not_compared() {
     let text = fake.print(&["claim", "--machines", "--machine", "contrary"]);
     let machines: Vec<&str> = text.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(machines, ["contrary", "a-machine", "same", "stale"]);
+
+    // The score and the chips say what most machines do, also where another is shown; the stale one counts nowhere.
+    let ask = |verb: &[&str]| fake.print(&[verb, &["--machine", "contrary"]].concat());
+    let said = ask(&["claim", "T1"]);
+    assert!(said.starts_with("T1   does not hold"), "{said}");
+    assert!(said.contains("    holds on 2, does not hold on 1 of 3 machines that measured it\n"), "{said}");
+    let line = ask(&["claim", "T1", "--line", "--form", "page"]);
+    assert!(line.contains("does not hold</strong> here, and holds on 2 of 3 machines that measured it: "), "{line}");
+    assert!(ask(&["claim", "--score"]).ends_with(": 1 holds\n"), "{}", ask(&["claim", "--score"]));
+    assert_eq!(ask(&["claim", "--chips", "T1"]), "T1   holds on 2 of 3\n");
+}
+
+#[test]
+fn what_is_open_says_what_would_decide_it_or_that_it_is_too_close() {
+    let fake = recorded();
+    fake.contribute("alike", &with_slow_times(&fake.record(), 0.5));
+    let of = |most: &str, machine: &str| {
+        let ends =
+            "begins = \"It takes {slow[free] / fast[free]} times as long\"\nholds = \".\"\ndoes_not_hold = \".\"";
+        let told = "too_close = \"On any machine {slow[free] / fast[free] range} times, on {slow[free] / fast[free] machines}.\"";
+        let part =
+            format!("[[parts]]\nname = \"a step\"\nquantity = \"slow[free] / fast[free]\"\nat_most = \"{most}\"");
+        let text = format!("sentence = \"s\"\nsource = \"elsewhere\"\nexperiment = \"pair\"\n{ends}\n{told}\n{part}\n");
+        fake.write("benches-src/chapter/claims/T1.toml", &text);
+        fake.print(&["claim", "T1", "--machine", machine])
+    };
+    let undecided = of("2.04", "a-machine");
+    let what = "What would decide it: an interval of ±1.96 % instead of ±3.03 % for “a step”.";
+    assert!(undecided.starts_with("T1   undecided") && undecided.contains(what), "{undecided}");
+    let close = of("1.01", "alike");
+    let why = "times as long: too close to tell. On any machine 1.0–2.0 times, on two machines. Of “a step” a difference of 1.00 % is claimed, 0 % is found, \
+               and the smallest that we could see here is 3.06 %.";
+    assert!(close.contains(why), "{close}");
 }
 
 #[test]

@@ -21,9 +21,10 @@ fn a_conclusion_is_its_beginning_with_the_end_for_the_verdict() {
     assert_eq!(claim.conclusion(Verdict::Holds).unwrap(), "It takes {a}, as published.");
     assert_eq!(claim.conclusion(Verdict::DoesNotHold).unwrap(), "It takes {a}.");
     assert!(claim.conclusion(Verdict::Undecided).unwrap().starts_with("It takes {a}: undecided"));
+    assert_eq!(claim.conclusion(Verdict::TooClose).unwrap(), "It takes {a}: too close to tell.");
     assert_eq!(claim.conclusion(Verdict::Compared).unwrap(), "It takes {a}");
     assert_eq!(claim.conclusion(Verdict::NotMeasured), None);
-    assert_eq!(claim.conclusions().count(), 5);
+    assert_eq!(claim.conclusions().count(), 6);
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Parts {
         let mut parts: BTreeMap<String, Vec<(Expression, Expectation)>> = BTreeMap::new();
         for (_, claim) in plans.claims() {
             for part in &claim.parts {
-                let asked = plans.asked(&part.quantity, Some(part.experiment.as_ref().unwrap_or(&claim.experiment)))?;
+                let asked = claim.asked(plans, part)?;
                 let expected = expected_of(published, part)?;
                 parts.entry(asked.experiment.name.clone()).or_default().push((asked.expression, expected));
             }

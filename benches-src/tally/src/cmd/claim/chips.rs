@@ -4,6 +4,7 @@
 use anyhow::Result;
 use serde_json::json;
 
+use super::counts::Counts;
 use super::score::ORDER;
 use super::{is_published, verdict_of};
 use crate::book::verdict::Verdict;
@@ -14,9 +15,14 @@ use crate::print::view::View;
 pub fn print(view: &View, ids: &[String], form: Form) -> Result<String> {
     let chips = ids.iter().map(|id| Chip::of(view, id)).collect::<Result<Vec<_>>>()?;
     Ok(match form {
-        Form::Text => chips.iter().map(|chip| format!("{:4} {}\n", chip.id, chip.words())).collect(),
+        Form::Text => {
+            chips.iter().map(|chip| format!("{:4} {}\n", chip.id, chip.words(chip.verdict.words()))).collect()
+        }
         Form::Json => {
-            let objects = chips.iter().map(|chip| json!({ "claim": chip.id, "verdict": chip.words() }));
+            let machines = |chip: &Chip| chip.counts.as_ref().map(Counts::json);
+            let objects = chips.iter().map(
+                |chip| json!({ "claim": chip.id, "verdict": chip.words(chip.verdict.words()), "machines": machines(chip) }),
+            );
             serde_json::Value::from(objects.collect::<Vec<_>>()).to_string() + "\n"
         }
         Form::Page => {
@@ -51,7 +57,8 @@ struct Chip<'a> {
     id: &'a str,
     sentence: &'a str,
     verdict: Verdict,
-    is_aged: bool,
+    /// On how many machines, unless only older programs were measured.
+    counts: Option<Counts>,
     is_published: bool,
     link: String,
 }
@@ -62,22 +69,20 @@ const BEGINNING: usize = 34;
 impl<'a> Chip<'a> {
     fn of(view: &'a View, id: &'a str) -> Result<Self> {
         let (plan, claim) = view.plans.claim(id)?;
-        let (verdict, is_aged) = verdict_of(view, plan, claim)?;
+        let (verdict, counts) = verdict_of(view, plan, claim)?;
         let (sentence, is_published) = (claim.sentence.as_str(), is_published(view, claim)?);
-        Ok(Self { id, sentence, verdict, is_aged, is_published, link: view.link(&plan.chapter, id) })
+        Ok(Self { id, sentence, verdict, counts, is_published, link: view.link(&plan.chapter, id) })
     }
 
-    fn words(&self) -> String {
-        self.aged(self.verdict.words())
-    }
-
-    /// Behind its sentence.
-    fn said(&self) -> String {
-        self.aged(self.verdict.said_of(1))
-    }
-
-    fn aged(&self, words: &str) -> String {
-        words.to_owned() + if self.is_aged { " (stale)" } else { "" }
+    /// A verdict in words, and on how many machines it is so.
+    fn words(&self, verdict: &str) -> String {
+        match (&self.counts, self.verdict) {
+            (_, Verdict::NotMeasured) | (Some(_), Verdict::Divided) => verdict.to_owned(),
+            (None, _) => format!("{verdict} (stale)"),
+            // Open in two ways, of which neither is that of half of them.
+            (Some(counts), own) if 2 * counts.with(own) < counts.all() => verdict.to_owned(),
+            (Some(counts), own) => format!("{verdict} on {} of {}", counts.with(own), counts.all()),
+        }
     }
 
     /// How its sentence begins, in whole words.
@@ -100,7 +105,7 @@ impl<'a> Chip<'a> {
             html(self.id),
             html(self.sentence),
             html(&self.beginning()),
-            html(&self.said())
+            html(&self.words(self.verdict.said_of(1)))
         )
     }
 }

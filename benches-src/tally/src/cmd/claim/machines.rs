@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
+use super::counts::verdict_on;
 use super::part::JudgedPart;
 use super::{Judged, claim_link, many, sentence};
 use crate::book::claim::Claim;
@@ -33,12 +34,14 @@ pub struct OnMachine {
     pub parts: serde_json::Value,
     /// How fresh the oldest record beneath it is.
     pub freshness: Freshness,
+    /// The verdict of the parts whose records speak of the programs of today.
+    pub counted: Verdict,
 }
 
 impl OnMachine {
     /// What other listings came to is no answer to the same question.
     pub fn counts(&self) -> bool {
-        self.verdict != Verdict::NotMeasured && !matches!(self.freshness, Freshness::Stale(_))
+        self.counted != Verdict::NotMeasured
     }
 
     fn words(&self) -> String {
@@ -65,7 +68,7 @@ enum Agreement {
 
 impl Agreement {
     fn of(machines: &[OnMachine]) -> Self {
-        let verdicts: Vec<Verdict> = machines.iter().filter(|on| on.counts()).map(|on| on.verdict).collect();
+        let verdicts: Vec<Verdict> = machines.iter().filter(|on| on.counts()).map(|on| on.counted).collect();
         let has = |verdict| verdicts.contains(&verdict);
         match &verdicts[..] {
             [] => Agreement::Nobody,
@@ -83,8 +86,8 @@ impl Agreement {
     /// What is said of claims that machines do not agree about; nothing of others.
     fn heading(&self) -> Option<&'static str> {
         match self {
-            Agreement::Contradict => Some("holds or is shifted on one machine, and does not hold on another"),
-            Agreement::Differ => Some("decided on some machines only, or shifted on some only"),
+            Agreement::Contradict => Some("holds or has another figure on one machine, and does not hold on another"),
+            Agreement::Differ => Some("decided on some machines only, or another figure on some only"),
             Agreement::All(_) | Agreement::One(_) | Agreement::Nobody => None,
         }
     }
@@ -111,17 +114,6 @@ pub fn print(view: &View, form: Form) -> Result<String> {
     }
 }
 
-/// What a claim comes to on all machines that measured it by programs that do the same work, as
-/// counts of verdicts; nothing where that is one machine, or none.
-pub fn counted(view: &View, chapter: &Plan, claim: &Claim) -> Result<Option<String>> {
-    let mut on = Vec::new();
-    for machine in view.machines()? {
-        on.push(judged(&view.of_machine(machine), chapter, claim, Form::Text)?);
-    }
-    let measured = on.iter().filter(|own| own.counts()).count();
-    Ok((measured > 1).then(|| format!("{} machines", many::counts(&on))))
-}
-
 fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMachine> {
     let judged = Judged::new(view, chapter, claim)?;
     let (mut numbers, mut freshness) = (Vec::new(), Freshness::Fresh);
@@ -141,7 +133,9 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
     }
     let band = |part: &JudgedPart| format!("{}; agrees: {}", part.part.name, part.agrees());
     let agrees = judged.parts.iter().map(band).collect();
-    Ok(OnMachine { verdict: judged.verdict(), numbers, agrees, parts: judged.json(view)?["parts"].take(), freshness })
+    let parts = judged.parts_json(view)?;
+    let counted = verdict_on(view, &view.machine, claim)?;
+    Ok(OnMachine { verdict: judged.verdict(), numbers, agrees, parts, freshness, counted })
 }
 
 fn age(freshness: &Freshness) -> u8 {
@@ -275,6 +269,7 @@ mod tests {
             agrees: Vec::new(),
             parts: serde_json::Value::Null,
             freshness: freshness.clone(),
+            counted: if matches!(freshness, Freshness::Stale(_)) { Verdict::NotMeasured } else { *verdict },
         };
         Agreement::of(&on_each.iter().map(on).collect::<Vec<_>>())
     }

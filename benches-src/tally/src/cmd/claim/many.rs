@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
+use super::counts::Counts;
 use super::machines::{OnMachine, Row};
 use super::{claim_link, sentence};
 use crate::book::verdict::Verdict;
@@ -31,7 +32,7 @@ pub fn table(view: &View, views: &[View], rows: &[&Row]) -> Result<String> {
             "<tr><th scope=\"row\">{}</th><td class=\"none\">{}</td><td class=\"none\">{}</td><td class=\"none\">{split}</td></tr>\n",
             claim_link(view, row.chapter, row.claim),
             sentence(row.claim, publication),
-            html(&counts(&row.on))
+            html(&row.on.iter().map(|own| own.counted).collect::<Counts>().words().unwrap_or_default())
         );
     }
     let heads = ["id", "claim", "on how many machines", "the fact that tells best where it holds"];
@@ -48,17 +49,6 @@ fn facts_of(view: &View) -> Result<Facts> {
     Ok(known.collect())
 }
 
-/// `holds on 61, does not hold on 30, undecided on 9 of 100`
-pub fn counts(on: &[OnMachine]) -> String {
-    let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
-    for own in on.iter().filter(|own| own.counts()) {
-        *counts.entry(own.verdict).or_default() += 1;
-    }
-    let all: usize = counts.values().sum();
-    let parts: Vec<String> = counts.iter().map(|(verdict, many)| format!("{} on {many}", verdict.words())).collect();
-    format!("{} of {all}", parts.join(", "))
-}
-
 /// Machines by the value of one fact, with how many there are and on how many of them a claim holds.
 struct Split {
     fact: &'static str,
@@ -69,17 +59,13 @@ impl Split {
     /// The fact by which the fewest machines stand with those of the other verdict; nothing if none tells more than the more frequent verdict does.
     /// A value that each machine has for itself tells nothing.
     fn of(facts: &[Facts], on: &[OnMachine]) -> Option<Self> {
-        let decided = |own: &OnMachine| match own.verdict {
+        let decided = |own: &OnMachine| match own.counted {
             Verdict::Holds | Verdict::PartlyChecked | Verdict::Shifted => Some(true),
             Verdict::DoesNotHold => Some(false),
-            Verdict::Undecided | Verdict::Compared | Verdict::NotMeasured => None,
+            _ => None,
         };
-        let known: Vec<(&Facts, bool)> = facts
-            .iter()
-            .zip(on)
-            .filter(|(_, own)| own.counts())
-            .filter_map(|(facts, own)| Some((facts, decided(own)?)))
-            .collect();
+        let known: Vec<(&Facts, bool)> =
+            facts.iter().zip(on).filter_map(|(facts, own)| Some((facts, decided(own)?))).collect();
         let hold = known.iter().filter(|(_, holds)| *holds).count();
         let frequent = hold.max(known.len() - hold);
         let names: BTreeSet<&'static str> = known.iter().flat_map(|(facts, _)| facts.keys().copied()).collect();
@@ -127,7 +113,8 @@ mod tests {
 
     fn on(verdict: Verdict) -> OnMachine {
         let freshness = Freshness::Fresh;
-        OnMachine { verdict, numbers: Vec::new(), agrees: Vec::new(), parts: serde_json::Value::Null, freshness }
+        let parts = serde_json::Value::Null;
+        OnMachine { verdict, numbers: Vec::new(), agrees: Vec::new(), parts, freshness, counted: verdict }
     }
 
     fn facts(idle: &str, kernel: &str) -> Facts {
@@ -148,7 +135,6 @@ mod tests {
         let verdicts = [Holds, Shifted, Holds, DoesNotHold, DoesNotHold, Undecided].map(on);
         let split = Split::of(&machines, &verdicts).unwrap();
         assert_eq!(split.in_words(), "Idle driver: with haltpoll it holds on 3 of 3; with none it holds on 0 of 2");
-        assert_eq!(counts(&verdicts), "holds on 2, shifted on 1, undecided on 1, does not hold on 2 of 6");
     }
 
     #[test]

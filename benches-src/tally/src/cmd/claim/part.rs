@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::book::claim::{Expected, Part};
+use crate::book::claim::{Claim, Expected, Part};
 use crate::book::expression::Expression;
 use crate::book::published::{Kind, Published};
 use crate::book::quantities::Asked;
@@ -34,8 +34,8 @@ pub struct JudgedPart<'a> {
 
 impl<'a> JudgedPart<'a> {
     /// Judges a part, whose experiment is this one.
-    pub fn new(view: &'a View, experiment: &str, part: &'a Part, kind: Kind) -> Result<Self> {
-        let asked = view.plans.asked(&part.quantity, Some(experiment))?;
+    pub fn new(view: &'a View, claim: &'a Claim, part: &'a Part, kind: Kind) -> Result<Self> {
+        let asked = claim.asked(&view.plans, part)?;
         let measured = view.evaluate(&asked)?;
         let published = part.published.as_deref().map(Expression::parse).transpose()?;
         // What this book predicted is a number of its own.
@@ -56,7 +56,7 @@ impl<'a> JudgedPart<'a> {
             );
         }
         let expected = expected_of(&view.published, part)?;
-        let judgement = judging::judge(&measured, &expected);
+        let judgement = judging::judge_figure(&measured, &expected, published.map(|(value, _)| value));
         let beside = match &part.beside {
             None => None,
             Some(name) => {
@@ -113,18 +113,29 @@ impl<'a> JudgedPart<'a> {
         }
     }
 
-    /// What is said where less is claimed than could be seen.
-    pub fn is_beyond_the_instrument(&self) -> Option<String> {
-        let (resolution, claimed) =
-            (judging::resolution(self.known()?, &self.expected)?, judging::claimed_effect(&self.expected)?);
-        (self.judgement.verdict == Verdict::Undecided && claimed < resolution).then(|| {
-            format!(
-                " Of “{}” a difference of {} is claimed, and the smallest that we could see here is {}.",
-                self.part.name,
-                format::percent(claimed),
-                format::percent(resolution)
-            )
-        })
+    /// What is said of a difference that is too small to be seen.
+    pub fn too_close(&self) -> Option<String> {
+        let own = self.known().filter(|_| self.judgement.verdict == Verdict::TooClose)?;
+        let none = judging::no_difference(own.unit, &self.expected)?;
+        let claimed = judging::claimed_difference(own.unit, &self.expected, self.published_value())?;
+        let claimed = if claimed > 0.0 { format!("of {}", format::percent(claimed)) } else { "of any size".to_owned() };
+        Some(format!(
+            " Of “{}” a difference {claimed} is claimed, {} is found, and the smallest that we could see here is {}.",
+            self.part.name,
+            format::percent((own.estimate.median / none - 1.0).abs()),
+            format::percent(judging::resolution(own, &self.expected)?)
+        ))
+    }
+
+    /// How narrow the interval of an undecided part would have to be.
+    pub fn would_decide(&self) -> Option<String> {
+        let own = self.known().filter(|_| self.judgement.verdict == Verdict::Undecided)?;
+        Some(format!(
+            "±{} instead of ±{} for “{}”",
+            format::percent(judging::decided_within(own, &self.expected)?),
+            format::percent(judging::resolution(own, &self.expected)?),
+            self.part.name
+        ))
     }
 
     /// The verdict in words, with the side to which it is shifted.
@@ -146,7 +157,7 @@ impl<'a> JudgedPart<'a> {
 
     /// Among how many the number beside it is, and what would be said there, where that is something else.
     fn among_100(&self, beside: &Measured) -> String {
-        let other = judging::judge(beside, &self.expected).verdict;
+        let other = judging::judge_figure(beside, &self.expected, self.published_value()).verdict;
         match other {
             Verdict::NotMeasured => "among 100".to_owned(),
             _ if other == self.judgement.verdict => "among 100".to_owned(),
@@ -213,6 +224,11 @@ impl<'a> JudgedPart<'a> {
         self.measured.as_ref().err()
     }
 
+    /// How many sessions the machine has of it.
+    pub fn sessions(&self) -> Option<usize> {
+        self.known().map(|own| own.sessions)
+    }
+
     fn known(&self) -> Option<&Quantity> {
         self.measured.as_ref().ok()
     }
@@ -227,20 +243,24 @@ impl<'a> JudgedPart<'a> {
 
 pub fn in_words(judgement: Judgement) -> String {
     match judgement.shift {
-        Some(shift) => format!("{}: {}", judgement.verdict.words(), shift.words()),
+        Some(shift) => shift.words().to_owned(),
         None => judgement.verdict.words().to_owned(),
     }
 }
 
+/// What was published of a part, where anything was.
+pub fn figure_of(published: &Published, part: &Part) -> Result<Option<f64>> {
+    let figure = part.published.as_deref().map(Expression::parse).transpose()?;
+    let figure = figure.map(|figure| evaluate_published(&figure, published)).transpose()?;
+    Ok(figure.map(|(value, _)| value))
+}
+
 /// What would agree with a part.
 pub fn expected_of(published: &Published, part: &Part) -> Result<Expectation> {
-    let own = part.published.as_deref().map(Expression::parse).transpose()?;
-    let own = own.map(|figure| evaluate_published(&figure, published)).transpose()?;
+    let own = figure_of(published, part)?;
     let value = |text: &str| -> Result<f64> {
         if text == "published" {
-            let (value, _) =
-                own.with_context(|| format!("part {:?} speaks of what was published, and has nothing", part.name))?;
-            return Ok(value);
+            return own.with_context(|| format!("part {:?} speaks of what was published, and has nothing", part.name));
         }
         Ok(evaluate_published(&Expression::parse(text)?, published)?.0)
     };

@@ -1,4 +1,4 @@
-//! `tally claim --score`: how many of the claims hold.
+//! `tally claim --score`: how many of the claims hold, by what machines say.
 
 use anyhow::Result;
 
@@ -8,11 +8,13 @@ use crate::print::render::{self, Form};
 use crate::print::view::View;
 
 /// From what holds to what is not known.
-pub const ORDER: [Verdict; 7] = [
+pub const ORDER: [Verdict; 9] = [
     Verdict::Holds,
     Verdict::PartlyChecked,
     Verdict::Shifted,
     Verdict::DoesNotHold,
+    Verdict::Divided,
+    Verdict::TooClose,
     Verdict::Undecided,
     Verdict::Compared,
     Verdict::NotMeasured,
@@ -22,9 +24,9 @@ pub fn print(view: &View, predictions: bool, form: Form) -> Result<String> {
     let (mut verdicts, mut stale) = (Vec::new(), 0);
     for (plan, claim) in view.plans.claims() {
         if is_published(view, claim)? != predictions {
-            let (verdict, is_aged) = verdict_of(view, plan, claim)?;
+            let (verdict, counts) = verdict_of(view, plan, claim)?;
             verdicts.push(verdict);
-            stale += usize::from(is_aged);
+            stale += usize::from(counts.is_none() && verdict != Verdict::NotMeasured);
         }
     }
     let stale = match stale {
@@ -34,6 +36,7 @@ pub fn print(view: &View, predictions: bool, form: Form) -> Result<String> {
     let all = verdicts.len();
     let count = |verdict| verdicts.iter().filter(|own| **own == verdict).count();
     let what = if predictions { "predictions of this book" } else { "published claims" };
+    let by = "by at least half of the machines that measured each";
     let counts = ORDER.map(|verdict| (verdict, verdict.said_of(count(verdict)), count(verdict)));
     let present = || counts.iter().filter(|(.., count)| *count > 0);
     Ok(match form {
@@ -48,13 +51,13 @@ pub fn print(view: &View, predictions: bool, form: Form) -> Result<String> {
             };
             let (bar, parts) = (present().map(length).collect::<String>(), present().map(part).collect::<String>());
             format!(
-                "<p>{all} {what}{stale}:</p>\n<div class=\"score\" aria-hidden=\"true\">{bar}</div>\n\
+                "<p>{all} {what}, {by}{stale}:</p>\n<div class=\"score\" aria-hidden=\"true\">{bar}</div>\n\
                  <ul class=\"score\">\n{parts}</ul>\n"
             )
         }
         Form::Text => {
             let parts: Vec<String> = present().map(|(_, words, count)| format!("{count} {words}")).collect();
-            format!("{all} {what}{stale}: {}\n", parts.join(", "))
+            format!("{all} {what}, {by}{stale}: {}\n", parts.join(", "))
         }
         Form::Json => {
             let counts: serde_json::Map<_, _> =

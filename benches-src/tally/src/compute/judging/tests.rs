@@ -136,11 +136,52 @@ fn what_could_be_told_and_how_near_the_bound_is() {
     assert!(bound == 0.8 && (beyond.unwrap() - 0.125).abs() < 1e-12, "from the near end of the interval");
     assert_eq!(nearest_bound(&seen, &Expectation::AtMost(1.1)), Some((1.1, None)), "it lies within");
     assert_eq!(nearest_bound(&seen, &Expectation::Compared), None);
-    assert!((claimed_effect(&faster()).unwrap() - 0.32).abs() < 1e-12);
+    let claimed = |expected: &Expectation, figure| claimed_difference(Unit::Ratio, expected, figure);
+    assert!((claimed(&faster(), None).unwrap() - 0.32).abs() < 1e-12);
+    assert!((claimed(&Expectation::AtMost(1.05), Some(1.013)).unwrap() - 0.013).abs() < 1e-12, "the figure counts");
+    assert_eq!(claimed(&Expectation::AtLeast(1.0), None), Some(0.0), "any difference");
+    assert_eq!(claimed_difference(Unit::Bytes, &Expectation::AtMost(8.0), None), None, "of what?");
     let seen = number(Unit::Count, 2.0, 2.0, 2.0).unwrap();
     assert_eq!(resolution(&seen, &Expectation::Compared), Some(0.0), "an exact count tells any difference");
     let none = number(Unit::Count, -0.02, 0.001, 0.02).unwrap();
     assert!((resolution(&none, &Expectation::AtLeast(0.5)).unwrap() - 0.042).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_alike_and_differs_by_less_than_could_be_seen_is_too_close_to_tell() {
+    use Verdict::{DoesNotHold, Holds, TooClose, Undecided};
+    let at_most = Expectation::AtMost(1.05);
+    for (low, high, figure, known) in [
+        (0.99, 1.08, Some(1.013), TooClose),
+        // A difference that could be seen: another session may decide it.
+        (1.00, 1.10, Some(1.2), Undecided),
+        // So may it where they may differ by more than a quarter.
+        (0.70, 1.20, Some(1.013), Undecided),
+        // What is decided stays so.
+        (0.99, 1.04, Some(1.013), Holds),
+        (1.06, 1.09, Some(1.013), DoesNotHold),
+    ] {
+        assert_eq!(judge_figure(&ratio(low, high), &at_most, figure).verdict, known, "{low}–{high}, {figure:?}");
+    }
+    let bytes = number(Unit::Bytes, 0.99, 1.02, 1.08);
+    assert_eq!(judge_figure(&bytes, &at_most, Some(1.013)).verdict, Undecided, "a size has no value for no difference");
+}
+
+#[test]
+fn an_interval_as_narrow_as_said_is_decided() {
+    for (low, high, expected) in [
+        (1.91, 4.62, Expectation::AtMost(2.0)),
+        (0.80, 0.90, faster()),
+        (0.88, 1.05, faster()),
+        (0.5, 3.0, Expectation::Between(1.0, 2.0)),
+    ] {
+        let number = ratio(low, high);
+        assert_eq!(verdict(&number, &expected), Verdict::Undecided);
+        let number = number.unwrap();
+        let (median, within) = (number.estimate.median, 0.99 * decided_within(&number, &expected).unwrap());
+        assert_ne!(verdict(&ratio(median * (1.0 - within), median * (1.0 + within)), &expected), Verdict::Undecided);
+    }
+    assert_eq!(decided_within(&ratio(1.0, 2.0).unwrap(), &Expectation::Compared), None);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 use crate::book::expression::Expression;
+use crate::compute::judging::ALIKE;
 use crate::compute::quantity::{Missing, TOO_UNCERTAIN};
 use crate::print::across;
 use crate::print::calculator::answers::State;
@@ -41,9 +42,6 @@ pub const MACHINES: &str = " machines";
 pub fn name_in(text: &str) -> &str {
     text.strip_suffix(RANGE).or_else(|| text.strip_suffix(MACHINES)).unwrap_or(text)
 }
-
-/// What is alike: within a quarter either way, as agreement with a published figure is.
-const ALIKE: f64 = 1.25;
 
 impl Condition {
     pub fn read(text: &str) -> Result<Self> {
