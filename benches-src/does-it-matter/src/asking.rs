@@ -138,8 +138,8 @@ fn program<O: Args + Send + 'static>(
     let listener = listening.bind()?;
     let (address, watched) = (listener.local_addr()?, Watched::default());
     let work = Work { stock: Stock::default(), answered: watched.answered.clone(), upstream: upstream.clone() };
-    let server = thread::spawn(move || serve(listener, own, placement, work));
-    report.give(listening.measure(server, &watched.answered, || {
+    let serve = move || serve(listener, own, placement, work);
+    report.give(listening.measure(serve, &watched.answered, || {
         let mut found = phases::run(&mut generator(placement)?, &watched, &phases, address, None)?;
         phases::doubt_a_busy_generator(&mut found)?;
         let asked = upstream.asked.load(Ordering::Relaxed);

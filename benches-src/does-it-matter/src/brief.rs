@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{ExitCode, Stdio};
-use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -94,16 +93,14 @@ fn measured<O: Args + Send + 'static>(asked: Parameters<O>, placement: Placement
     resources::reserve_connections(clients as usize)?;
     let listener = listening.bind_by(listen)?;
     let (address, work) = (listener.local_addr()?, Work::default());
-    let server = thread::spawn({
-        let work = work.clone();
-        move || serve(listener, own, work)
-    });
+    let shared = work.clone();
+    let serve = move || serve(listener, own, shared);
     let ask = |milliseconds: u64| {
         let json_bytes = request.json_bytes.into();
         let flags = [("clients", clients.into()), ("json-bytes", json_bytes), ("milliseconds", milliseconds)];
         ask(placement, address, &flags)
     };
-    listening.measure(server, &work.answered, || {
+    listening.measure(serve, &work.answered, || {
         ask(milliseconds.div_ceil(4))?;
         let before = work.used();
         let seen = ask(milliseconds)?;

@@ -1,5 +1,6 @@
 //! What the programs of this chapter share: the document that services are given, and what they do with it.
 
+pub mod accepting;
 pub mod answering;
 pub mod asking;
 pub mod brief;

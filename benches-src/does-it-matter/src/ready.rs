@@ -1,5 +1,6 @@
 //! Connections that wait for their next request, each of which is given to one of many threads when something has come.
 
+use std::io;
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,14 +26,16 @@ impl Ready {
 
     /// One more, in the place of one that has gone if there is such a place.
     #[inline]
-    pub fn add(&self, stream: TcpStream) -> Result<()> {
+    pub fn add(&self, stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
         let (mut all, stream) = (self.all(), Arc::new(stream));
         let number = all.iter().position(Option::is_none).unwrap_or(all.len());
         if number == all.len() {
             all.push(None);
         }
-        all[number] = Some(stream.clone());
-        Ok(epoll::add(&self.epoll, &stream, EventData::new_u64(number as u64), ONCE)?)
+        epoll::add(&self.epoll, &stream, EventData::new_u64(number as u64), ONCE)?;
+        all[number] = Some(stream);
+        Ok(())
     }
 
     /// Waits for one on which something has come, and lends it out. It waits again if more may come on it, and is closed otherwise.
@@ -44,9 +47,7 @@ impl Ready {
         let data = event.data;
         let number = data.u64() as usize;
         let Some(stream) = self.all()[number].clone() else { return Ok(()) };
-        if converse(&stream) {
-            epoll::modify(&self.epoll, &stream, data, ONCE)?;
-        } else {
+        if !converse(&stream) || epoll::modify(&self.epoll, &stream, data, ONCE).is_err() {
             self.all()[number] = None;
         }
         Ok(())

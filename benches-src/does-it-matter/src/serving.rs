@@ -1,6 +1,5 @@
 //! What all servers share: a server listens on a thread of this process, and the load generator is started beside it.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::TcpListener;
@@ -8,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use resources::fields::{self, Fields};
 use rustls::ServerConfig;
 use serde::Serialize;
 
-use crate::count;
+use crate::accepting;
 use crate::generator::cpu_ns;
 use crate::http::Answer;
 use crate::measures::{SEEN_BY_CLIENTS, SEEN_INSIDE, SEEN_OF_SERVING};
@@ -26,6 +26,7 @@ use crate::parameters::{Listening, Loaded};
 use crate::phases::{self, Watch};
 use crate::remote::Remote;
 use crate::tls::Identity;
+use crate::{count, put};
 
 /// A server under test: serves whoever connects, until the process ends. `O` is what a reader can vary of it alone.
 pub type Serve<O> = fn(TcpListener, O, Shared) -> Result<()>;
@@ -137,8 +138,8 @@ fn program<O: Args + Send + 'static>(
     let tls = identity.as_ref().map(Identity::server_config).transpose()?;
     let json_bytes = phases.request.json_bytes as usize;
     let shared = Shared { placement, answered: answered.clone(), json_bytes, tls };
-    let server = thread::spawn(move || serve(listener, own, shared));
-    report.give(listening.measure(server, &answered, || {
+    let serve = move || serve(listener, own, shared);
+    report.give(listening.measure(serve, &answered, || {
         resources::reserve_connections((phases.connections + phases.idle) as usize)?;
         let root = identity.as_ref().map(|identity| identity.root().to_vec());
         let mut found = phases::run(&mut Remote::start(placement)?, &answered, &phases, address, root)?;
@@ -159,30 +160,42 @@ impl Listening {
         listen(port).with_context(|| format!("cannot listen on port {port} (another can be given by --port)"))
     }
 
-    /// Measures a server that runs on a thread of this process, or else lets it serve for as long
+    /// Measures a server, which runs on a thread of this process, or else lets it serve for as long
     /// as it was asked to, and counts its answers.
     pub(crate) fn measure(
         self,
-        server: JoinHandle<Result<()>>,
+        serve: impl FnOnce() -> Result<()> + Send + 'static,
         answered: &Answered,
         measured: impl FnOnce() -> Result<Findings>,
     ) -> Result<Findings> {
-        if self.serve_seconds == 0 {
-            return measured().map_err(|error| explain(server, error));
+        // Nothing is ever sent. The server's thread drops its end, whatever ends it.
+        let (ends, ended) = mpsc::channel::<()>();
+        let server = thread::spawn(move || {
+            let _ends = ends;
+            serve()
+        });
+        let found = if self.serve_seconds == 0 { measured() } else { Ok(Findings::default()) };
+        if ended.recv_timeout(Duration::from_secs(self.serve_seconds)) == Err(RecvTimeoutError::Disconnected) {
+            return Err(why_it_ended(server));
         }
-        thread::sleep(Duration::from_secs(self.serve_seconds));
-        Ok(BTreeMap::from([("answered".to_owned(), count(answered.all() as f64))]).into())
+        let lacked = accepting::lacked().map(|lacked| format!("connections waited or were closed: {lacked}"));
+        let mut found = match lacked.clone() {
+            Some(lacked) => found.context(lacked)?,
+            None => found?,
+        };
+        found.doubts.extend(lacked);
+        if self.serve_seconds > 0 {
+            put(&mut found, "answered", count(answered.all() as f64));
+        }
+        Ok(found)
     }
 }
 
-/// Where the server itself has ended, that is the reason.
-fn explain(server: JoinHandle<Result<()>>, error: anyhow::Error) -> anyhow::Error {
-    if !server.is_finished() {
-        return error;
-    }
+/// No server ends on its own account unless it cannot go on.
+fn why_it_ended(server: JoinHandle<Result<()>>) -> anyhow::Error {
     match server.join() {
-        Ok(Ok(())) => error.context("the server ended"),
-        Ok(Err(own)) => own.context("the server ended"),
+        Ok(Ok(())) => anyhow!("the server ended"),
+        Ok(Err(error)) => error.context("the server ended"),
         Err(_) => anyhow!("the server panicked"),
     }
 }

@@ -175,9 +175,8 @@ fn program(serve: Serve, parameters: Parameters, report: Report) -> Result<()> {
     let listener = parameters.listening.bind()?;
     let (address, answered) = (listener.local_addr()?, Answered::default());
     let (cpus, own) = (division.server.clone(), answered.clone());
-    let server = thread::spawn(move || serve(listener, cpus, own));
     let measured = || load(&division, &parameters, address, &answered);
-    report.give(parameters.listening.measure(server, &answered, measured)?)
+    report.give(parameters.listening.measure(move || serve(listener, cpus, own), &answered, measured)?)
 }
 
 /// What the server is put through: as many requests a second as every server, and then all that it can answer.

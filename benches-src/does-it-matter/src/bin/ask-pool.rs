@@ -8,6 +8,7 @@ use std::thread;
 
 use anyhow::Result;
 use clap::Args;
+use does_it_matter::accepting::{accept, or_close};
 use does_it_matter::asking::{self, BAD_GATEWAY, Work};
 use does_it_matter::http::WAITING_ROOM;
 use does_it_matter::ready::Ready;
@@ -24,12 +25,10 @@ fn ask_pool(listener: TcpListener, own: Own, _: Placement, work: Work) -> Result
                 ready.next(|stream| converse(stream, &work, &mut service).unwrap_or(false))?;
             }
         };
-        thread::spawn(answer);
+        thread::Builder::new().spawn(answer)?;
     }
     loop {
-        let (stream, _) = listener.accept()?;
-        stream.set_nodelay(true)?;
-        ready.add(stream)?;
+        or_close(ready.add(accept(&listener)?));
     }
 }
 

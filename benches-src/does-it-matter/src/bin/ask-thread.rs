@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
+use does_it_matter::accepting::{accept, or_close};
 use does_it_matter::asking::{self, BAD_GATEWAY, Work};
 use does_it_matter::http::WAITING_ROOM;
 use does_it_matter::parameters::OnThreads;
@@ -13,15 +14,15 @@ use harness::Placement;
 
 fn ask_thread(listener: TcpListener, own: OnThreads, _: Placement, work: Work) -> Result<()> {
     loop {
-        let (stream, _) = listener.accept()?;
-        stream.set_nodelay(true)?;
+        let stream = accept(&listener)?;
         let work = work.clone();
         // What ends one connection, an error too, is of no concern to the others.
-        thread::Builder::new().stack_size(own.stack_bytes).spawn(move || converse(stream, &work))?;
+        or_close(thread::Builder::new().stack_size(own.stack_bytes).spawn(move || converse(stream, &work)));
     }
 }
 
 fn converse(mut stream: TcpStream, work: &Work) -> Result<()> {
+    stream.set_nodelay(true)?;
     let (mut service, mut begin) = (None, [0; WAITING_ROOM]);
     loop {
         let mut exchange = match stream.read(&mut begin)? {

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use does_it_matter::accepting::accept_on_tokio;
 use does_it_matter::asking::{self, BAD_GATEWAY, Upstream, Work};
 use does_it_matter::http::WAITING_ROOM;
 use does_it_matter::parameters::OnTokio;
@@ -18,8 +19,7 @@ fn ask_tokio(listener: TcpListener, own: OnTokio, placement: Placement, work: Wo
     own.runtime.start(placement)?.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         loop {
-            let (stream, _) = listener.accept().await?;
-            stream.set_nodelay(true)?;
+            let stream = accept_on_tokio(&listener).await?;
             let work = work.clone();
             // What ends one connection, an error too, is of no concern to the others.
             tokio::spawn(async move { converse(stream, &work).await });
@@ -28,6 +28,7 @@ fn ask_tokio(listener: TcpListener, own: OnTokio, placement: Placement, work: Wo
 }
 
 async fn converse(mut stream: TcpStream, work: &Work) -> io::Result<()> {
+    stream.set_nodelay(true)?;
     let (mut service, mut begin) = (None, [0; WAITING_ROOM]);
     loop {
         let mut exchange = match stream.read(&mut begin).await? {

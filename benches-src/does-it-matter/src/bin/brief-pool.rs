@@ -2,28 +2,29 @@
 
 use std::net::TcpListener;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::Result;
 use clap::Args;
+use does_it_matter::accepting::accept;
 use does_it_matter::brief::{self, Work};
 use serde::Serialize;
 
 fn brief_pool(listener: TcpListener, own: Own, work: Work) -> Result<()> {
-    thread::scope(|pool| {
-        for _ in 1..own.workers {
-            thread::Builder::new().stack_size(own.stack_bytes).spawn_scoped(pool, || serve(&listener, &work))?;
-        }
-        serve(&listener, &work)
-    })
+    let listener = Arc::new(listener);
+    for _ in 1..own.workers {
+        let (listener, work) = (listener.clone(), work.clone());
+        thread::Builder::new().stack_size(own.stack_bytes).spawn(move || serve(&listener, &work))?;
+    }
+    serve(&listener, &work)
 }
 
 /// What a thread of the pool does: it waits for a connection and serves that to its end.
 fn serve(listener: &TcpListener, work: &Work) -> Result<()> {
     loop {
-        let (stream, _) = listener.accept()?;
         // What ends one connection, an error too, is of no concern to the others.
-        let _ = work.converse(stream);
+        let _ = work.converse(accept(listener)?);
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use does_it_matter::accepting::accept_on_tokio;
 use does_it_matter::brief::{self, Work};
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,7 +18,7 @@ fn brief_tokio(listener: TcpListener, _: Own, work: Work) -> Result<()> {
     Builder::new_current_thread().enable_io().build()?.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         loop {
-            let (stream, _) = listener.accept().await?;
+            let stream = accept_on_tokio(&listener).await?;
             let work = work.clone();
             // What ends one connection, an error too, is of no concern to the others.
             tokio::spawn(async move { converse(stream, &work).await });

@@ -7,6 +7,7 @@ use std::thread;
 
 use anyhow::Result;
 use clap::Args;
+use does_it_matter::accepting::{accept, or_close};
 use does_it_matter::http::{Buffers, Stock, WAITING_ROOM};
 use does_it_matter::serving::{self, Answered, Shared};
 use rustls::{ServerConnection, StreamOwned};
@@ -16,17 +17,17 @@ fn serve_thread(listener: TcpListener, own: Own, shared: Shared) -> Result<()> {
     serving::limit_arenas(own.arenas);
     let of_all = Stock::default();
     loop {
-        let (stream, _) = listener.accept()?;
-        stream.set_nodelay(true)?;
+        let stream = accept(&listener)?;
         let (stock, answered, tls) = (own.buffers.stock(&of_all), shared.answered.clone(), shared.tls.clone());
         // What ends one connection, an error too, is of no concern to the others.
-        thread::Builder::new().stack_size(own.stack_bytes).spawn(move || -> Result<()> {
+        or_close(thread::Builder::new().stack_size(own.stack_bytes).spawn(move || -> Result<()> {
+            stream.set_nodelay(true)?;
             match tls {
                 None => converse(stream, &stock, &answered)?,
                 Some(config) => converse(StreamOwned::new(ServerConnection::new(config)?, stream), &stock, &answered)?,
             }
             Ok(())
-        })?;
+        }));
     }
 }
 

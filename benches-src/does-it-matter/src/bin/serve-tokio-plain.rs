@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use does_it_matter::accepting::accept_on_tokio;
 use does_it_matter::http::{Buffers, Stock, WAITING_ROOM};
 use does_it_matter::serving::{self, Answered, Shared};
 use runtime::Flavor;
@@ -18,11 +19,11 @@ fn serve_tokio_plain(listener: TcpListener, own: Own, shared: Shared) -> Result<
     own.runtime.start(shared.placement)?.block_on(async {
         let (listener, of_all) = (tokio::net::TcpListener::from_std(listener)?, Stock::default());
         loop {
-            let (stream, _) = listener.accept().await?;
-            stream.set_nodelay(true)?;
+            let stream = accept_on_tokio(&listener).await?;
             let (stock, answered, tls) = (own.buffers.stock(&of_all), shared.answered.clone(), shared.tls.clone());
             // What ends one connection, an error too, is of no concern to the others.
             tokio::spawn(async move {
+                stream.set_nodelay(true)?;
                 match tls {
                     None => converse(stream, &stock, &answered).await,
                     Some(config) => converse(TlsAcceptor::from(config).accept(stream).await?, &stock, &answered).await,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use bytes::{Bytes, BytesMut};
+use does_it_matter::accepting::accept_on_tokio;
 use does_it_matter::http::{self, Refusal};
 use does_it_matter::parameters::OnTokio;
 use does_it_matter::pieces::Answer;
@@ -26,31 +27,27 @@ fn serve_tokio(listener: TcpListener, own: OnTokio, shared: Shared) -> Result<()
     own.runtime.start(shared.placement)?.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         loop {
-            let (stream, _) = listener.accept().await?;
-            stream.set_nodelay(true)?;
+            let stream = accept_on_tokio(&listener).await?;
             let (answered, tls) = (shared.answered.clone(), shared.tls.clone());
+            // What ends one connection, an error too, is of no concern to the others.
             tokio::spawn(async move {
+                stream.set_nodelay(true)?;
                 match tls {
                     None => converse(stream, answered).await,
-                    Some(config) => {
-                        if let Ok(stream) = TlsAcceptor::from(config).accept(stream).await {
-                            converse(stream, answered).await;
-                        }
-                    }
+                    Some(config) => converse(TlsAcceptor::from(config).accept(stream).await?, answered).await,
                 }
             });
         }
     })
 }
 
-async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, answered: Answered) {
+async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, answered: Answered) -> Result<()> {
     let service = service_fn(|request| async { Ok::<_, Infallible>(answer(request, &answered).await) });
     let mut http = http1::Builder::new();
     // The other servers send no date either. Nor do they look, while they answer, whether the client is gone: hyper would take a second
     // buffer for that, which is as large a piece of memory as the answer.
     http.auto_date_header(false).half_close(true);
-    // What ends one connection, an error too, is of no concern to the others.
-    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+    Ok(http.serve_connection(TokioIo::new(stream), service).await?)
 }
 
 async fn answer(request: Request<Incoming>, answered: &Answered) -> Response<Full<Answer>> {

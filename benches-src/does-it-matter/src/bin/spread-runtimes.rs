@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
+use does_it_matter::accepting::accept;
 use does_it_matter::http::{Stock, WAITING_ROOM};
 use does_it_matter::serving::Answered;
 use does_it_matter::spread::{self, Cpus};
@@ -26,18 +27,20 @@ fn spread_runtimes(listener: TcpListener, cpus: Cpus, answered: Answered) -> Res
     cpus.enter()?;
     let mut turn = 0;
     loop {
-        let (stream, _) = listener.accept()?;
-        stream.set_nodelay(true)?;
-        stream.set_nonblocking(true)?;
+        let stream = accept(&listener)?;
         let answered = answered.clone();
         // In turn: with SO_REUSEPORT chance would give one CPU more connections than another, and differently in each round.
         // What ends one connection, an error too, is of no concern to the others.
-        runtimes[turn].spawn(async move { converse(TcpStream::from_std(stream)?, &answered).await });
+        runtimes[turn].spawn(async move {
+            stream.set_nonblocking(true)?;
+            converse(TcpStream::from_std(stream)?, &answered).await
+        });
         turn = (turn + 1) % runtimes.len();
     }
 }
 
 async fn converse(mut stream: TcpStream, answered: &Answered) -> io::Result<()> {
+    stream.set_nodelay(true)?;
     // Buffers of its own: CPUs share nothing but the count of answers.
     let (stock, mut begin) = (Stock::default(), [0; WAITING_ROOM]);
     loop {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
+use does_it_matter::accepting::{accept, or_close};
 use does_it_matter::http::{Stock, WAITING_ROOM};
 use does_it_matter::serving::Answered;
 use does_it_matter::spread::{self, Cpus};
@@ -16,15 +17,15 @@ const STACK_BYTES: usize = 256 << 10;
 fn spread_thread(listener: TcpListener, _: Cpus, answered: Answered) -> Result<()> {
     loop {
         // This thread may run on all the server's CPUs, and so may those that it starts.
-        let (stream, _) = listener.accept()?;
-        stream.set_nodelay(true)?;
+        let stream = accept(&listener)?;
         let answered = answered.clone();
         // What ends one connection, an error too, is of no concern to the others.
-        thread::Builder::new().stack_size(STACK_BYTES).spawn(move || converse(stream, &answered))?;
+        or_close(thread::Builder::new().stack_size(STACK_BYTES).spawn(move || converse(stream, &answered)));
     }
 }
 
 fn converse(mut stream: TcpStream, answered: &Answered) -> io::Result<()> {
+    stream.set_nodelay(true)?;
     // Buffers of its own: CPUs share nothing but the count of answers.
     let (stock, mut begin) = (Stock::default(), [0; WAITING_ROOM]);
     loop {

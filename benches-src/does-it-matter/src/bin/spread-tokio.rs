@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
+use does_it_matter::accepting::accept_on_tokio;
 use does_it_matter::http::{Stock, WAITING_ROOM};
 use does_it_matter::serving::Answered;
 use does_it_matter::spread::{self, Cpus};
@@ -24,8 +25,7 @@ fn spread_tokio(listener: TcpListener, cpus: Cpus, answered: Answered) -> Result
     builder.build()?.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         loop {
-            let (stream, _) = listener.accept().await?;
-            stream.set_nodelay(true)?;
+            let stream = accept_on_tokio(&listener).await?;
             let answered = answered.clone();
             // What ends one connection, an error too, is of no concern to the others.
             tokio::spawn(async move { converse(stream, &answered).await });
@@ -34,6 +34,7 @@ fn spread_tokio(listener: TcpListener, cpus: Cpus, answered: Answered) -> Result
 }
 
 async fn converse(mut stream: TcpStream, answered: &Answered) -> io::Result<()> {
+    stream.set_nodelay(true)?;
     // Buffers of its own: CPUs share nothing but the count of answers, and what the runtime shares.
     let (stock, mut begin) = (Stock::default(), [0; WAITING_ROOM]);
     loop {

@@ -5,6 +5,7 @@ mod asking;
 mod building;
 mod connecting;
 mod costs;
+mod lacking;
 mod pipelines;
 mod programs;
 mod running;

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -287,26 +287,5 @@ fn the_small_parser_takes_what_hyper_refuses() {
         assert_eq!(two.starts_with("HTTP/1.1 200"), !careful, "{program}: {two}");
         let head = ask(program, "HEAD", &length);
         assert_eq!(head.split_once("\r\n\r\n").unwrap().1.is_empty(), careful, "{program}: {head}");
-    }
-}
-
-#[test]
-fn without_descriptors_a_server_stops_listening_and_only_threads_serve_on() {
-    for program in SERVERS {
-        let port = free_port();
-        let mut limited = Command::new("sh");
-        limited.args(["-c", &format!("ulimit -n 40; exec {program} --port {port} --serve-seconds 60 --quiet")]);
-        let child = limited.spawn().unwrap();
-        soon("it does not listen", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        let running = Running { child, port };
-        let mut first = running.connect();
-        let more: Vec<_> = (0..60).map_while(|_| TcpStream::connect(("127.0.0.1", port)).ok()).collect();
-        soon("it goes on listening", || TcpStream::connect(("127.0.0.1", port)).is_err());
-        let json = Order::of_bytes(1, 500).to_json();
-        let mut answer = vec![0; 12];
-        let answered = first.write_all(&request(&json)).and_then(|()| first.read_exact(&mut answer));
-        // A runtime goes with the task that accepts for it.
-        assert_eq!(answered.is_ok(), program == SERVERS[0], "{program}");
-        drop(more);
     }
 }

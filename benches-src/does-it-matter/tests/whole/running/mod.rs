@@ -5,7 +5,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
@@ -63,9 +63,20 @@ impl Running {
     }
 
     pub fn start_with(program: &str, further: &[&str]) -> Self {
+        Self::start_by(&mut Command::new(program), program, further)
+    }
+
+    /// The same within limits, which the words of a shell set before.
+    pub fn start_within(limits: &str, program: &str, further: &[&str]) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{limits}; exec {program} \"$@\""), "sh"]).stderr(Stdio::piped());
+        Self::start_by(&mut shell, program, further)
+    }
+
+    fn start_by(command: &mut Command, program: &str, further: &[&str]) -> Self {
         let port = free_port();
         let flags = ["--port", &port.to_string(), "--serve-seconds", "60", "--quiet"];
-        let mut child = Command::new(program).args(flags).args(further).spawn().unwrap();
+        let mut child = command.args(flags).args(further).spawn().unwrap();
         soon(&format!("{program} does not listen"), || {
             assert_eq!(child.try_wait().unwrap(), None, "{program} has ended");
             TcpStream::connect(("127.0.0.1", port)).is_ok()
