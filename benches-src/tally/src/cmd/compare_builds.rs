@@ -26,7 +26,7 @@ use crate::measure::session::Session;
 use crate::project::Project;
 use crate::record::known::{Equivalence, Equivalences, HARNESS, Known};
 use crate::record::machine::{Facts, State};
-use crate::record::programs::{Built, Programs, source};
+use crate::record::programs::{Built, Compiled, Programs, source};
 use crate::record::sources::Current;
 use crate::record::{Effort, FORMAT, Header, Record};
 use crate::say;
@@ -81,10 +81,11 @@ impl CompareBuilds {
             Some(folder) => folder.clone(),
             None => programs::build_to_measure(project, &all)?,
         };
-        let (pairs, same_code) = pairs(project, &folder, &before)?;
+        let Compared { pairs, same_code, sources } = builds(project, &folder, &before)?;
         let known = Known::load(project)?;
         say!("tally: {} programs run otherwise than in {}", pairs.len(), before.root().display());
         let mut written: Equivalences = plan_file::read_if_any(project, &project.equivalences())?;
+        written.keep(project, sources)?;
         let mut of_harness = OfHarness { same_code, ..OfHarness::default() };
         for pair in pairs {
             let is_known = |own: &&Equivalence| own.is_of(&pair.program, &pair.before, &pair.after);
@@ -228,6 +229,18 @@ impl OfHarness {
 }
 
 impl Equivalences {
+    /// Records that speak of a program by sources that lie here no more go on by the machine code
+    /// that was made of them.
+    fn keep(&mut self, project: &Project, sources: Vec<(String, Compiled)>) -> Result<()> {
+        for (program, Compiled { source: before, code: after }) in sources {
+            if self.all.iter().any(|own| own.program == program && own.after == before) {
+                let (because, cells) = (String::new(), Vec::new());
+                self.add(project, Equivalence { program, before, after, because, cells })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds one, in place of others that begin at the same build. What was found stays, whatever
     /// comes of the next.
     fn add(&mut self, project: &Project, found: Equivalence) -> Result<()> {
@@ -239,9 +252,17 @@ impl Equivalences {
     }
 }
 
-/// The programs that run otherwise in two checkouts, and are in both; and how many have the same
-/// machine code.
-fn pairs(project: &Project, folder: &Path, before: &Project) -> Result<(Vec<Pair>, usize)> {
+/// Two checkouts, of the programs that are in both.
+struct Compared {
+    /// Those that run otherwise.
+    pairs: Vec<Pair>,
+    /// How many have the same machine code.
+    same_code: usize,
+    /// Of those with other sources, what was made of the earlier ones.
+    sources: Vec<(String, Compiled)>,
+}
+
+fn builds(project: &Project, folder: &Path, before: &Project) -> Result<Compared> {
     let (now, then) = (Programs::read(project)?, Programs::read(before)?);
     let names: BTreeSet<String> = now.files.keys().filter(|name| then.files.contains_key(*name)).cloned().collect();
     let (of_now, _) = now.built(project, folder, &names)?;
@@ -260,7 +281,9 @@ fn pairs(project: &Project, folder: &Path, before: &Project) -> Result<(Vec<Pair
     };
     let code = |name: &String| of_now.program.get(name).zip(of_then.program.get(name));
     let same = names.iter().filter(|name| code(name).is_some_and(|(now, then)| now.code == then.code)).count();
-    Ok((names.into_iter().filter_map(pair).collect(), same))
+    let sources = of_then.program.iter().filter(|(name, _)| source(&then.files[*name]) != source(&now.files[*name]));
+    let sources = sources.map(|(name, own)| (name.clone(), own.clone())).collect();
+    Ok(Compared { pairs: names.into_iter().filter_map(pair).collect(), same_code: same, sources })
 }
 
 const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally compare-builds`. What is said: benches-src/tally/src/record/known.rs\n\n";
