@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 /// How long to wait where the kernel has nothing free for another connection. Meanwhile one may end.
-pub const A_WHILE: Duration = Duration::from_millis(5);
+const A_WHILE: Duration = Duration::from_millis(5);
 
 /// Why nothing was accepted, where another connection can be.
 #[derive(Debug, PartialEq, Eq)]

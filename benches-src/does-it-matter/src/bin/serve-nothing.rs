@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use does_it_matter::accepting::{A_WHILE, Hindrance};
+use does_it_matter::accepting::Hindrance;
 use does_it_matter::http;
 use does_it_matter::order::Order;
 use does_it_matter::serving::{self, Answered, Shared};
@@ -19,17 +19,16 @@ fn serve_nothing(listener: std::net::TcpListener, _: Nothing, shared: Shared) ->
     let mut listener = TcpListener::from_std(listener);
     let (mut poll, mut events, mut room) = (Poll::new()?, Events::with_capacity(1024), vec![0; 64 << 10]);
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    let (mut connections, mut full) = (Vec::new(), false);
+    let mut connections = Vec::new();
     loop {
-        match poll.poll(&mut events, full.then_some(A_WHILE)) {
+        match poll.poll(&mut events, None) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             polled => polled?,
         }
-        if full || events.iter().any(|event| event.token() == LISTENER) {
-            full = accept(&listener, poll.registry(), &mut connections)?;
-        }
-        for event in events.iter().filter(|event| event.token() != LISTENER) {
-            if let Some(connection) = &mut connections[event.token().0] {
+        for event in &events {
+            if event.token() == LISTENER {
+                accept(&mut listener, poll.registry(), &mut connections)?;
+            } else if let Some(connection) = &mut connections[event.token().0] {
                 let open = connection.go_on(&mut room, request_bytes, &answer, &shared.answered);
                 if !open.unwrap_or(false) {
                     connections[event.token().0] = None;
@@ -39,15 +38,19 @@ fn serve_nothing(listener: std::net::TcpListener, _: Nothing, shared: Shared) ->
     }
 }
 
-/// Takes in all who have connected; whether some are left that have to wait until a connection ends.
-fn accept(listener: &TcpListener, registry: &Registry, connections: &mut Vec<Option<Connection>>) -> Result<bool> {
+/// Takes in all who have connected.
+fn accept(listener: &mut TcpListener, registry: &Registry, connections: &mut Vec<Option<Connection>>) -> Result<()> {
     loop {
         let mut stream = match listener.accept().map_err(Hindrance::of) {
             Ok((stream, _)) => stream,
             Err(hindrance) => match hindrance? {
-                Hindrance::Nobody => return Ok(false),
+                Hindrance::Nobody => return Ok(()),
                 Hindrance::Lost => continue,
-                Hindrance::Full => return Ok(true),
+                full => {
+                    full.wait();
+                    // By that the loop is told again of those who are left, after others may have ended.
+                    return Ok(registry.reregister(listener, LISTENER, Interest::READABLE)?);
+                }
             },
         };
         let (interest, number) = (Interest::READABLE | Interest::WRITABLE, Token(connections.len()));
