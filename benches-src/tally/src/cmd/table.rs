@@ -216,7 +216,7 @@ fn published(view: &View, row: &Row, here: &Quantity) -> Result<String> {
 fn shown(measured: &Measured) -> String {
     match measured {
         Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::quantity(quantity))),
-        Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
+        Err(missing) => format!("<td>{}</td>", render::in_cell(missing)),
     }
 }
 

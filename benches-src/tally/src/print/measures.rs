@@ -183,7 +183,7 @@ impl Measures {
         let mut rows = Vec::new();
         for (column, measured) in self.columns.iter().zip(&row.values) {
             let number = match measured {
-                Err(missing) => render::boxed_word(missing),
+                Err(missing) => render::in_cell(missing),
                 Ok(quantity) => render::in_table(&format::quantity(quantity)),
             };
             rows.push((column.name.as_str(), html(&column.head), format!("<td>{number}</td>")));
@@ -199,7 +199,7 @@ impl Measures {
                 let marks = if nth == 0 { render::marks_in_table(&row.marks) } else { String::new() };
                 format!("<td>{}{marks}</td>", render::in_table(&format::quantity(quantity)))
             }
-            Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
+            Err(missing) => format!("<td>{}</td>", render::in_cell(missing)),
         };
         row.values.iter().enumerate().map(number).collect()
     }

@@ -188,6 +188,15 @@ pub fn boxed_word(missing: &Missing) -> String {
     word(missing, "")
 }
 
+/// The same in a cell whose row has other numbers. What a program cannot have is no gap in it: a
+/// note under the table says why.
+pub fn in_cell(missing: &Missing) -> String {
+    match missing.word {
+        "unavailable" => format!("<span title=\"{}\">–</span>", html(&missing.reason)),
+        _ => boxed_word(missing),
+    }
+}
+
 fn word(missing: &Missing, attributes: &str) -> String {
     let (word, reason) = (html(missing.word), html(&missing.reason));
     format!("<span class=\"missing\"{attributes} title=\"{reason}\">{word}</span>")
