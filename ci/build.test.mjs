@@ -1,12 +1,16 @@
 // The whole way through the real mdBook: builds that go well, builds that must not, and what a warm build does.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { release, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import test from 'node:test';
+import { bound } from './bound.mjs';
+import { eachPage } from './browser.mjs';
 import { commands, run } from './commands.mjs';
-import { build, copyOfCheckout, otherMachines, pages } from './site.mjs';
+import { summed } from './records.mjs';
+import { build, copyOfCheckout, deadLinks, machines, otherMachines, pages } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const record = join(checkout, 'data/local/switch-cost/socket.jsonl');
@@ -154,4 +158,79 @@ test('everything for download is what its link says', () => {
   const head = (file) => heads[basename(file).replace(/^.*-dumbbell/, 'ladder')] ?? /^cell,program,placement,/;
   for (const file of of('.csv')) assert.match(readFileSync(join(folder, file), 'utf8'), head(file));
   assert.ok(of('.jsonl').length > 0 && of('.vl.json').length > 0 && of('.csv').length > 0);
+});
+
+/** Puts the records of the last whole quick build that came with the checkout in the place of this machine's own: only the kernel of today is known of it. */
+function measureQuickly() {
+  const folder = mkdtempSync(join(tmpdir(), 'sessions-'));
+  const builds = [];
+  for (const machine of machines(checkout)) {
+    execFileSync('cargo', ['tally', 'unpack', machine, '--to', join(folder, machine)], { cwd: checkout, stdio: 'pipe' });
+    for (const session of readdirSync(join(folder, machine))) {
+      const lies = join(folder, machine, session);
+      const records = readdirSync(lies, { recursive: true }).filter((file) => file.endsWith('.jsonl'));
+      const headers = records.map((file) => JSON.parse(readFileSync(join(lies, file), 'utf8').split('\n', 1)[0]).header);
+      if (headers.every(({ effort }) => effort === 'quick')) builds.push({ lies, records, session });
+    }
+  }
+  builds.sort((one, other) => one.records.length - other.records.length || (one.session < other.session ? -1 : 1));
+  const { lies, records } = builds.at(-1);
+  const local = join(checkout, 'data/local');
+  rmSync(local, { recursive: true, force: true });
+  cpSync(lies, local, { recursive: true });
+  for (const file of records) {
+    const [first, ...rest] = readFileSync(join(local, file), 'utf8').split('\n');
+    const { sum, ...line } = JSON.parse(first);
+    line.header.machine = { known: { kernel: release() }, unavailable: {} };
+    writeFileSync(join(local, file), [summed(JSON.stringify(line)), ...rest].join('\n'));
+  }
+  rmSync(folder, { recursive: true });
+}
+
+/** What stands in sight, where nothing is unfolded: boxes in the place of numbers, whether a number is there, what comes first, and sentences of two machines. */
+const inSight = (page) =>
+  page.evaluate(() => {
+    const main = document.querySelector('main');
+    const seen = (selector) => [...main.querySelectorAll(selector)].filter((own) => own.checkVisibility({ visibilityProperty: true }));
+    const word = (box) => (box.querySelector('strong') ?? box).textContent;
+    const without = (own) => {
+      const copy = own.cloneNode(true);
+      copy.querySelectorAll('.missing, .reason').forEach((box) => box.remove());
+      return copy.textContent;
+    };
+    const numbers = seen('a.value, .figures, .finding, td').filter((own) => /\d/.test(without(own)));
+    const mixed = [...main.querySelectorAll('p, li')].flatMap((own) => {
+      const copy = own.cloneNode(true);
+      for (const there of copy.querySelectorAll('span.elsewhere')) {
+        there.querySelector('.legend').remove();
+        there.replaceWith('OTHER', /[.]\s*$/.test(there.textContent) ? '. ' : '');
+      }
+      copy.querySelectorAll('a.value').forEach((here) => here.replaceWith('OWN'));
+      return copy.textContent.split(/[.:;?]\s/).filter((sentence) => sentence.includes('OTHER') && sentence.includes('OWN'));
+    });
+    return {
+      boxes: seen('.missing').map(word),
+      hasBanner: main.querySelector('.shown') !== null,
+      hasNumber: numbers.length > 0,
+      begins: seen('a.value, .figures, .missing')[0]?.matches('.missing') ?? false,
+      mixed,
+    };
+  });
+
+test('a reader’s own quick build has few boxes in sight, a number on each page that has any, and no dead link', async () => {
+  measureQuickly();
+  const { status, output, site } = build(checkout, { effort: 'never' });
+  assert.equal(status, 0, output);
+  const [counts, wrong] = [{}, deadLinks(site)];
+  await eachPage(site, pages(site), {}, async (name, page) => {
+    const { boxes, hasBanner, hasNumber, begins, mixed } = await inSight(page);
+    // How old records are depends on what was changed since somebody measured.
+    for (const word of boxes.filter((word) => !['stale', 'older', 'older plan'].includes(word))) counts[word] = (counts[word] ?? 0) + 1;
+    if (hasBanner && !hasNumber) wrong.push(`${name}: no number is in sight`);
+    if (begins) wrong.push(`${name}: it begins with a box`);
+    wrong.push(...mixed.map((sentence) => `${name}: a sentence of two machines: ${sentence}`));
+  });
+  console.log(counts);
+  bound('boxes in sight', Object.values(counts).reduce((sum, count) => sum + count, 0), 10, 'boxes');
+  assert.deepEqual(wrong, []);
 });

@@ -61,11 +61,15 @@ export function pages(site) {
   return readdirSync(site, { recursive: true }).filter(own).sort();
 }
 
-/** The machines whose numbers neither the published site nor a reader's own build shows. */
+/** The machines that came with the checkout. */
+export function machines(checkout) {
+  return readdirSync(join(checkout, 'data/machines')).filter((name) => name !== 'reference');
+}
+
+/** Those whose numbers neither the published site nor a reader's own build shows. */
 export function otherMachines(checkout) {
-  const machines = join(checkout, 'data/machines');
-  const shown = ['reference', readlinkSync(join(machines, 'reference'))];
-  return readdirSync(machines).filter((name) => !shown.includes(name));
+  const reference = readlinkSync(join(checkout, 'data/machines/reference'));
+  return machines(checkout).filter((name) => name !== reference);
 }
 
 /** Every link of a built site that leads nowhere, and every id that a page has twice. */

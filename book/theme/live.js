@@ -180,7 +180,8 @@
     const said = cell.firstChild.textContent.trim() + part('.interval', '[]') + part('.missing', '()');
     return `${name.trim()}: ${said}. ${citation.textContent.trim()} ${location.href.split('#')[0]}#${row.id}`;
   }
-  for (const row of document.querySelectorAll('.table tr[id]')) {
+  // What another machine says in a gap of a table is none of that table's own.
+  for (const row of document.querySelectorAll('.table tr[id]:not(.elsewhere)')) {
     const head = row.querySelector('th');
     if (!head || !row.querySelector('td') || !row.closest('.table').querySelector('.cite > p')) continue;
     const button = document.createElement('button');

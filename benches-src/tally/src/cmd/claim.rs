@@ -70,7 +70,7 @@ impl Claim {
             return match form {
                 Form::Page if self.line => judged.in_a_line(view),
                 Form::Text if self.line => judged.line(view),
-                Form::Page => judged.page(view),
+                Form::Page => judged.card(view),
                 Form::Text => judged.text(view),
                 Form::Json => Ok(judged.json(view)?.to_string() + "\n"),
             };
@@ -183,6 +183,36 @@ impl<'a> Judged<'a> {
         }
     }
 
+    /// What is printed of the same claim on the reference machine, if the reader's own was not asked
+    /// to measure what decides it.
+    fn instead(
+        &self,
+        view: &View,
+        print: impl Fn(&Judged, &View, &Missing) -> Result<String>,
+    ) -> Result<Option<String>> {
+        let missing = self.parts.iter().filter_map(JudgedPart::missing);
+        let there = missing.filter_map(|missing| Some((missing, view.instead(missing)?))).next();
+        let Some((missing, there)) = there.filter(|_| self.verdict() == Verdict::NotMeasured) else { return Ok(None) };
+        let judged = Judged::new(&there, self.chapter, self.claim)?;
+        (judged.verdict() != Verdict::NotMeasured).then(|| print(&judged, &there, missing)).transpose()
+    }
+
+    /// Its card, which as a whole may be the reference machine's.
+    fn card(&self, view: &View) -> Result<String> {
+        let there = |judged: &Judged, there: &View, missing: &Missing| {
+            Ok(render::instead_of_block(&judged.page(there)?, missing))
+        };
+        self.instead(view, there)?.map_or_else(|| self.page(view), Ok)
+    }
+
+    /// Its verdict in the ledger.
+    fn cell(&self, view: &View) -> Result<String> {
+        let bold = |judged: &Judged, view: &View| Ok(format!("<strong>{}</strong>", judged.words(view)?));
+        let there =
+            |judged: &Judged, there: &View, missing: &Missing| Ok(render::instead(&bold(judged, there)?, missing));
+        self.instead(view, there)?.map_or_else(|| bold(self, view), Ok)
+    }
+
     fn page(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
         let verdict = self.words(view)?;
@@ -271,8 +301,8 @@ impl<'a> Judged<'a> {
                     source_of(view, publication),
                     html(&publication.title)
                 );
-                let (words, machines) = (self.words(view)?, self.machines(view)?);
-                verdict = format!("<td rowspan=\"{parts}\"><strong>{words}</strong>{machines}</td>");
+                let (words, machines) = (self.cell(view)?, self.machines(view)?);
+                verdict = format!("<td rowspan=\"{parts}\">{words}{machines}</td>");
             }
             out += &format!(
                 "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td>{verdict}</tr>\n",

@@ -189,7 +189,7 @@ fn page(view: &View, there: &[Machine], numbers: &[Number]) -> Result<String> {
         _ => "another machine's".to_owned(),
     };
     let finding = match sure.first() {
-        None => format!("No number here differs for sure from {there}."),
+        None => format!("None of {} numbers here differs for sure from {there}.", numbers.len()),
         Some(farthest) => format!(
             "{} of {} numbers differ for sure from {there}. The farthest: {}, {}×.",
             sure.len(),

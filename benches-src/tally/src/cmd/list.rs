@@ -127,9 +127,12 @@ fn shown(view: &View, form: Form) -> Result<String> {
         None => format!("There are no numbers from {} yet.", view.phrase(&view.machine)),
     };
     let line = match view.stands_in_for() {
-        Some(Machine::Local) => format!("Your machine has not measured what stands on this page. {line}"),
+        Some(Machine::Local) => {
+            format!("Your machine has not measured what stands on this page. {line}{}", aged(view)?)
+        }
         Some(shown) => {
-            format!("What stands on this page was not measured on {}. {line}", view.phrase(&shown))
+            let shown = view.phrase(&shown);
+            format!("What stands on this page was not measured on {shown}. {line}{}", aged(view)?)
         }
         None => line,
     };
@@ -149,6 +152,17 @@ fn shown(view: &View, form: Form) -> Result<String> {
         Form::Text => line + "\n",
         Form::Json => serde_json::json!({ "machine": view.machine.slug(), "summary": line }).to_string() + "\n",
     })
+}
+
+/// What changed since another machine measured what stands on its page, said once for all numbers.
+fn aged(view: &View) -> Result<String> {
+    let mut said = String::new();
+    for (plan, experiment) in view.at_home(view.page.as_deref().unwrap_or_default()) {
+        let header = view.header_on(&view.machine, plan, experiment)?;
+        let complaint = header.and_then(|(_, aged)| aged.complaint());
+        said += &complaint.map_or(String::new(), |words| format!(" Those of {} were {words}.", experiment.name));
+    }
+    Ok(said)
 }
 
 /// What measures here what stands on a page that is another machine's.

@@ -74,15 +74,29 @@ fn without_record(missing: &Missing, experiment: &Experiment, form: Form) -> Str
 }
 
 fn page(frame: Frame, rows: &[Row]) -> Result<String> {
-    let (full_only, measured): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
+    let (lacking, measured): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_full_only());
+    let there = match frame.in_gaps()?.as_deref() {
+        Some(Ok((record, _))) if !lacking.is_empty() => Row::all(frame.experiment, record)?,
+        _ => Vec::new(),
+    };
     let columns = Columns::of(frame, &measured)?;
     let missing = columns.missing(&measured);
     let marked = marks_notes(measured.iter().map(|row| (&row.cell, &row.marks)));
-    let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
     let rounds = rounds_notes(measured.iter().map(|row| (&row.cell, &row.main)));
-    let mut numbers = Vec::new();
-    for row in measured {
-        numbers.push((&row.cell, columns.numbers(frame, row)?));
+    let (mut numbers, mut full_only) = (Vec::new(), Vec::new());
+    for row in rows {
+        let other = || there.iter().find(|own| own.cell == row.cell && own.main.is_ok());
+        let found = match &row.main {
+            Err(missing) if row.is_full_only() => {
+                other().map(|own| Ok(Numbers::There(columns.cells(frame, own)?, missing.clone())))
+            }
+            Err(missing) => Some(Ok(Numbers::Missing(missing.clone()))),
+            Ok(_) => Some(columns.cells(frame, row).map(Numbers::Cells)),
+        };
+        match found {
+            Some(own) => numbers.push((&row.cell, own?)),
+            None => full_only.push(&row.cell),
+        }
     }
     frame.page(&Inside {
         caption: html(&format!("Median per {} {BETWEEN_SESSIONS}", frame.experiment.per)),
@@ -162,11 +176,8 @@ impl Columns {
     }
 
     /// A row's cells after the program's, each on a scale of its own: a column may go over many powers of ten.
-    fn numbers(&self, frame: Frame, row: &Row) -> Result<Numbers> {
-        let elapsed = match &row.main {
-            Ok(quantity) => quantity,
-            Err(missing) => return Ok(Numbers::Missing(missing.clone())),
-        };
+    fn cells(&self, frame: Frame, row: &Row) -> Result<Vec<String>> {
+        let Ok(elapsed) = &row.main else { return Ok(Vec::new()) };
         let marks = render::marks_in_table(&row.marks);
         let mut cells = vec![format!("<td>{}{marks}</td>", render::in_table(&format::quantity(elapsed)))];
         if self.beyond {
@@ -179,7 +190,7 @@ impl Columns {
             cells.push(format!("<td>{}</td>", published(frame.view, row, elapsed)?));
         }
         cells.extend(self.measures.iter().map(|(index, _)| shown(&row.counters[*index])));
-        Ok(Numbers::Cells(cells))
+        Ok(cells)
     }
 }
 
@@ -205,7 +216,7 @@ fn published(view: &View, row: &Row, here: &Quantity) -> Result<String> {
 fn shown(measured: &Measured) -> String {
     match measured {
         Ok(quantity) => format!("<td>{}</td>", render::in_table(&format::quantity(quantity))),
-        Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
+        Err(missing) => format!("<td>{}</td>", render::in_cell(missing)),
     }
 }
 

@@ -7,8 +7,7 @@ use crate::book::cell::PLACEMENTS;
 use crate::book::expression::{Expression, Operator};
 use crate::book::plan::Plans;
 use crate::book::quantities::Asked;
-use crate::compute::quantity::Measured;
-use crate::print::comparison::elsewhere;
+use crate::print::comparison::alone;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 
@@ -54,7 +53,7 @@ impl Value {
         let measured = view.evaluate(&asked)?;
         Ok(match form {
             Form::Text => render::in_words(view, &asked, &measured)? + "\n",
-            Form::Page => on_page(view, &asked, &measured)? + "\n",
+            Form::Page => alone(view, &asked, &measured)? + "\n",
             Form::Json => {
                 let kept = view.kept(asked.plan, asked.experiment)?;
                 let state = render::state_word(&kept);
@@ -63,16 +62,5 @@ impl Value {
                 value.to_string() + "\n"
             }
         })
-    }
-}
-
-/// In a sentence of a page: the number here, or the reference machine's if it was not measured
-/// here.
-fn on_page(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
-    let there = measured.as_ref().err().and_then(|missing| Some((missing, view.instead(missing)?)));
-    let Some((missing, there)) = there else { return render::inline(view, asked, measured) };
-    match elsewhere(view, &there.machine, asked)? {
-        Ok(quantity) => Ok(render::instead(&render::inline(&there, asked, &Ok(quantity))?, missing)),
-        Err(_) => render::inline(view, asked, measured),
     }
 }

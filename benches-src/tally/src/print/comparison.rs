@@ -85,7 +85,7 @@ impl<'a> Compared<'a> {
     /// Its row in the table.
     fn row(&self, view: &View, order: [Side; 2]) -> Result<String> {
         let Asked { plan, experiment, .. } = &self.asked.ratio;
-        let number = |side| render::inline(view, side_of(&self.asked, side), side_of(&self.here, side));
+        let number = |side| alone(view, side_of(&self.asked, side), side_of(&self.here, side));
         Ok(format!(
             "<tr><th scope=\"row\"><a href=\"{}\">{}</a> <span class=\"legend\">{}</span></th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             view.link_to(plan, experiment),
@@ -93,7 +93,7 @@ impl<'a> Compared<'a> {
             html(&self.pair.detail),
             number(order[0])?,
             number(order[1])?,
-            render::inline(view, &self.asked.ratio, &self.here.ratio)?,
+            alone(view, &self.asked.ratio, &self.here.ratio)?,
             html(&self.range_elsewhere())
         ))
     }
@@ -131,6 +131,17 @@ pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measur
         })
     };
     view.of_machine(machine.clone()).once("elsewhere", asked, compute)
+}
+
+/// A number for a place of its own on a page: the one here, or the reference machine's if it was
+/// not measured here.
+pub fn alone(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
+    let there = measured.as_ref().err().and_then(|missing| Some((missing, view.instead(missing)?)));
+    let Some((missing, there)) = there else { return render::inline(view, asked, measured) };
+    match elsewhere(view, &there.machine, asked)? {
+        Ok(quantity) => Ok(render::instead(&render::inline(&there, asked, &Ok(quantity))?, missing)),
+        Err(_) => render::inline(view, asked, measured),
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

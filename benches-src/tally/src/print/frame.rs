@@ -20,6 +20,7 @@ use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render;
 use crate::print::view::{Kept, View};
+use crate::project::Machine;
 use crate::record::Record;
 use crate::record::known::REWRITTEN;
 use crate::record::sources::Freshness;
@@ -38,6 +39,8 @@ const COLUMNS_AT_MOST: usize = 7;
 /// A row's numbers as cells of HTML, or why it has none.
 pub enum Numbers {
     Cells(Vec<String>),
+    /// The reference machine's, and why none of the row were measured here.
+    There(Vec<String>, Missing),
     /// The row has no number at all.
     Missing(Missing),
 }
@@ -78,6 +81,11 @@ impl Frame<'_> {
         let kept = self.view.kept_on(&machine, self.plan, self.experiment)?;
         let is_same = matches!(kept.as_ref(), Ok((_, Freshness::Fresh | Freshness::Older(_))));
         Ok(is_same.then_some(kept))
+    }
+
+    /// The same for rows that a quick record of the reader's own lacks.
+    pub fn in_gaps(&self) -> Result<Option<Rc<Kept>>> {
+        if self.view.machine == Machine::Local { self.reference() } else { Ok(None) }
     }
 
     /// The table as HTML.
@@ -151,9 +159,10 @@ impl Frame<'_> {
         let mut out = format!("<thead>\n<tr><td></td>{head}</tr>\n</thead>\n<tbody>\n");
         let mut placement = "";
         for (cell, numbers) in rows {
-            let numbers = match numbers {
-                Numbers::Cells(cells) => cells[columns.clone()].concat(),
-                Numbers::Missing(missing) if columns.start == 0 => without_number(missing, columns.len()),
+            let (numbers, there) = match numbers {
+                Numbers::Cells(cells) => (cells[columns.clone()].concat(), None),
+                Numbers::There(cells, missing) => (cells[columns.clone()].concat(), Some(missing)),
+                Numbers::Missing(missing) if columns.start == 0 => (without_number(missing, columns.len()), None),
                 // Why is said in the first table.
                 Numbers::Missing(_) => continue,
             };
@@ -170,11 +179,15 @@ impl Frame<'_> {
                 _ => String::new(),
             };
             let (program, label) = (&cell.program, html(&self.plan.programs.cell(cell, shared)));
-            let listing = self.view.program(&self.plan.chapter, program);
-            out += &format!(
-                "<tr{anchor}><th scope=\"row\"><a href=\"{listing}\" title=\"{}\">{label}</a></th>{numbers}</tr>\n",
-                html(&cell.to_string())
-            );
+            let (listing, cell) = (self.view.program(&self.plan.chapter, program), html(&cell.to_string()));
+            let name = format!("<a href=\"{listing}\" title=\"{cell}\">{label}</a>");
+            out += &match there {
+                None => format!("<tr{anchor}><th scope=\"row\">{name}</th>{numbers}</tr>\n"),
+                Some(missing) => {
+                    let name = render::instead(&name, missing);
+                    format!("<tr{anchor} class=\"elsewhere\"><th scope=\"row\">{name}</th>{numbers}</tr>\n")
+                }
+            };
         }
         out + "</tbody>\n"
     }

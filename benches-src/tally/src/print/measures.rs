@@ -14,7 +14,7 @@ use crate::book::reading::{self, Part};
 use crate::book::unit::Unit;
 use crate::compute::doubts::Mark;
 use crate::compute::ledger;
-use crate::compute::quantity::Measured;
+use crate::compute::quantity::{Measured, Missing};
 use crate::compute::sessions::Sessions;
 use crate::print::downloads;
 use crate::print::escape::html;
@@ -139,21 +139,32 @@ impl Measures {
     }
 
     pub fn page(&self, frame: Frame) -> Result<String> {
-        let (full_only, rows): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| row.is_full_only());
-        let full_only: Vec<&Cell> = full_only.into_iter().map(|row| &row.cell).collect();
+        let (lacking, rows): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| row.is_full_only());
+        let there = match frame.in_gaps()?.as_deref() {
+            Some(Ok((record, _))) if !lacking.is_empty() => Some(Self::of(frame.experiment, record)?),
+            _ => None,
+        };
+        let (mut numbers, mut full_only) = (Vec::new(), Vec::new());
+        for row in &self.rows {
+            match self.numbers(row, there.as_ref()) {
+                Some(own) => numbers.push((&row.cell, own)),
+                None => full_only.push(&row.cell),
+            }
+        }
         // A row without its first value says why itself.
         let missing = render::reasons(rows.iter().filter(|row| row.main().is_ok()).flat_map(|row| &row.values));
         let tables = match &rows[..] {
-            [one] if has_a_row_each(&self.columns) && one.main().is_ok() => vec![self.of_one(one, frame)],
-            rows => {
+            [one] if numbers.len() == 1 && has_a_row_each(&self.columns) && one.main().is_ok() => {
+                vec![self.of_one(one, frame)]
+            }
+            _ => {
                 let heads: Vec<String> = self.columns.iter().map(|column| html(&column.head)).collect();
-                let numbers: Vec<_> = rows.iter().map(|row| (&row.cell, self.numbers(row))).collect();
                 frame.tables(&heads, &numbers, &full_only, COLUMNS_AT_MOST)
             }
         };
         frame.page(&Inside {
             caption: html(&self.caption),
-            cells: rows.iter().map(|row| &row.cell).collect(),
+            cells: numbers.iter().map(|(cell, _)| *cell).collect(),
             tables,
             full_only,
             notes: [
@@ -172,7 +183,7 @@ impl Measures {
         let mut rows = Vec::new();
         for (column, measured) in self.columns.iter().zip(&row.values) {
             let number = match measured {
-                Err(missing) => render::boxed_word(missing),
+                Err(missing) => render::in_cell(missing),
                 Ok(quantity) => render::in_table(&format::quantity(quantity)),
             };
             rows.push((column.name.as_str(), html(&column.head), format!("<td>{number}</td>")));
@@ -181,19 +192,43 @@ impl Measures {
     }
 
     /// Each on a scale of its own: a column may go over many powers of ten.
-    fn numbers(&self, row: &Row) -> Numbers {
-        if let Err(missing) = row.main() {
-            return Numbers::Missing(missing.clone());
-        }
+    fn cells(row: &Row) -> Vec<String> {
         let number = |(nth, measured): (usize, &Measured)| match measured {
             Ok(quantity) => {
                 // What has to stand beside the first number.
                 let marks = if nth == 0 { render::marks_in_table(&row.marks) } else { String::new() };
                 format!("<td>{}{marks}</td>", render::in_table(&format::quantity(quantity)))
             }
-            Err(missing) => format!("<td>{}</td>", render::boxed_word(missing)),
+            Err(missing) => format!("<td>{}</td>", render::in_cell(missing)),
         };
-        Numbers::Cells(row.values.iter().enumerate().map(number).collect())
+        row.values.iter().enumerate().map(number).collect()
+    }
+
+    /// What stands in a row; nothing in one that a full run alone measures, here and there.
+    fn numbers(&self, row: &Row, there: Option<&Self>) -> Option<Numbers> {
+        match row.main() {
+            Ok(_) => Some(Numbers::Cells(Self::cells(row))),
+            Err(missing) if row.is_full_only() => {
+                let own = self.like(row, there?)?;
+                Some(Numbers::There(Self::cells(&own), missing.clone()))
+            }
+            Err(missing) => Some(Numbers::Missing(missing.clone())),
+        }
+    }
+
+    /// Another machine's row of the same cell, in these columns.
+    fn like(&self, row: &Row, there: &Self) -> Option<Row> {
+        let other = there.rows.iter().find(|own| own.cell == row.cell && own.main().is_ok())?;
+        let value = |column: &Column| {
+            let at = there.columns.iter().position(|own| own.name == column.name);
+            let none = || Err(Missing::new("unavailable", format!("it has no {}", column.head)));
+            at.map_or_else(none, |at| other.values[at].clone())
+        };
+        Some(Row {
+            values: self.columns.iter().map(value).collect(),
+            marks: other.marks.clone(),
+            cell: row.cell.clone(),
+        })
     }
 
     /// For a terminal.

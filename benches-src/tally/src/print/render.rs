@@ -113,7 +113,8 @@ fn of_sessions(quantity: &Quantity) -> String {
 /// What must stand beside a number in a sentence, each leading to where it is said in full.
 fn leading_marks(view: &View, asked: &Asked) -> Result<String> {
     let anchor = view.link_to_number(asked)?;
-    let stale = stale(view, asked)?.map(|note| leading(note.word, &note.reason, &anchor));
+    let stale = stale(view, asked)?.filter(|_| !view.is_said_above(asked.experiment));
+    let stale = stale.map(|note| leading(note.word, &note.reason, &anchor));
     let marks = marks(view, asked)?.into_iter().map(|mark| {
         let reason = format!("{}: {}", asked.expression, mark.words);
         leading(&mark.short, &reason, &anchor)
@@ -185,6 +186,15 @@ pub fn boxed_inline(missing: &Missing) -> String {
 /// The word alone, where its reason stands nearby.
 pub fn boxed_word(missing: &Missing) -> String {
     word(missing, "")
+}
+
+/// The same in a cell whose row has other numbers. What a program cannot have is no gap in it: a
+/// note under the table says why.
+pub fn in_cell(missing: &Missing) -> String {
+    match missing.word {
+        "unavailable" => format!("<span title=\"{}\">–</span>", html(&missing.reason)),
+        _ => boxed_word(missing),
+    }
 }
 
 fn word(missing: &Missing, attributes: &str) -> String {

@@ -7,7 +7,7 @@ use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::measure::COUNTERS;
 use crate::compute::doubts::Mark;
-use crate::compute::quantity::{Measured, Missing};
+use crate::compute::quantity::Measured;
 use crate::compute::sessions::Sessions;
 use crate::print::frame::planned_cells;
 
@@ -16,7 +16,7 @@ pub struct Row {
     pub cell: Cell,
     /// Its time per operation, or what its experiment measures instead.
     pub main: Measured,
-    /// The same beyond its baseline's, where it has one.
+    /// The same beyond its baseline's, where the plan has one.
     pub beyond: Option<Measured>,
     /// What stands beside the time: counters, or quantiles of single laps.
     pub counters: Vec<Measured>,
@@ -65,7 +65,8 @@ impl Row {
         let evaluate = |text: &str| record.evaluate(&Expression::parse(text)?);
         let measure = experiment.main_measure();
         let baseline = experiment.group(&cell.program).and_then(|group| group.baseline.as_ref());
-        let beyond = baseline.map(|program| {
+        // A baseline that is not run under the cell's condition stands for it without any.
+        let of_baseline = |program: &String| -> Result<Option<Cell>> {
             let shared = Cell { program: program.clone(), ..cell.clone() };
             let known: Vec<Cell> = experiment.full_cells()?;
             // The baseline has only the parameters that it understands.
@@ -78,15 +79,15 @@ impl Row {
                         && other.parameters.iter().all(agrees)
                 })
             };
-            // A baseline that is not run under the cell's condition stands for it without any.
-            match same(&cell.condition).or_else(|| same(&None)) {
-                Some(other) => evaluate(&format!("{cell}.{measure} - {other}.{measure}")),
-                None => Ok(Err(Missing::new("not measured", format!("the plan has no {shared}")))),
-            }
-        });
+            Ok(same(&cell.condition).or_else(|| same(&None)).cloned())
+        };
+        let beyond = match baseline.map(of_baseline).transpose()?.flatten() {
+            Some(other) => Some(evaluate(&format!("{cell}.{measure} - {other}.{measure}"))?),
+            None => None,
+        };
         Ok(Self {
             main: evaluate(&format!("{cell}.{measure}"))?,
-            beyond: beyond.transpose()?,
+            beyond,
             counters: beside_the_time(experiment)
                 .iter()
                 .map(|(name, _)| evaluate(&format!("{cell}.{name}")))

@@ -166,6 +166,12 @@ impl View {
         Some(self.read.records.borrow().home.clone()).filter(|shown| *shown != self.machine)
     }
 
+    /// Whether a page's first line speaks for all numbers of an experiment: it is at home on this
+    /// page, which is another machine's.
+    pub fn is_said_above(&self, experiment: &Experiment) -> bool {
+        self.stands_in_for().is_some() && self.places.home(&experiment.name) == self.page.as_deref()
+    }
+
     /// The same of another machine.
     pub fn of_machine(&self, machine: Machine) -> Self {
         Self { machine, ..self.clone() }

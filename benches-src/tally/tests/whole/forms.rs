@@ -465,6 +465,35 @@ fn what_was_not_measured_here_is_said_by_the_reference_machine_and_marked() {
 }
 
 #[test]
+fn rows_and_verdicts_that_were_not_measured_here_are_the_reference_machines() {
+    let fake = Fake::new();
+    let plan = "benches-src/chapter/experiments/pair.toml";
+    fake.write(plan, &fake.read(plan).replacen("limit_seconds", "rounds = 6\nlimit_seconds", 1));
+    succeed(fake.measure(&["--effort", "full"]));
+    fake.contribute("a-machine", &fake.record());
+    fake.refer_to("a-machine");
+    let forget = || std::fs::remove_dir_all(fake.path("data/local")).unwrap();
+    let page = |what: &[&str]| fake.print(&[what, &["--form", "page"]].concat());
+    forget();
+    succeed(fake.measure(&["--effort", "quick"]));
+    let table = page(&["table", "pair"]);
+    let (_, row) = table.split_once("<tr id=\"pair-slow-size-3-one-cpu\" class=\"elsewhere\">").unwrap();
+    let (row, _) = row.split_once("</tr>").unwrap();
+    assert!(row.contains("title=\"here full only; ") && row.contains("(reference machine)"), "{row}");
+    assert!(row.contains(" µs") && !row.contains("missing"), "{row}");
+    assert!(!table.contains("effort = full only"), "no row is left that has no number: {table}");
+    assert!(!page(&["claim", "T1"]).contains("class=\"elsewhere\""), "it was measured here");
+    forget();
+    let (card, ledger) = (page(&["claim", "T1"]), page(&["claim"]));
+    assert!(card.starts_with("<div class=\"elsewhere\">\n<p class=\"legend\">Here not measured (run: "), "{card}");
+    for said in [&card, &ledger] {
+        assert!(!said.contains("<strong>not measured") && !said.contains("class=\"missing\""), "{said}");
+    }
+    assert_eq!(ledger.matches("(reference machine)").count(), 2, "a number and a verdict: {ledger}");
+    assert!(fake.print(&["claim", "T1"]).contains("not measured"), "a terminal is told of this machine alone");
+}
+
+#[test]
 fn several_machines_stand_below_each_other() {
     let fake = recorded();
     let one = fake.print(&["list", "--machines", "--machine", "a-machine", "--form", "page"]);

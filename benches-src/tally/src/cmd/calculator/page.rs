@@ -10,7 +10,7 @@ use crate::compute::quantity::Missing;
 use crate::print::calculator::{Case, Choice, Value, Who};
 use crate::print::downloads::{self, BOOK};
 use crate::print::escape::{html, identifier};
-use crate::print::render;
+use crate::print::render::{self, Form};
 use crate::record::{self, Header};
 use crate::statistics::Estimate;
 
@@ -61,13 +61,15 @@ impl Printer<'_> {
         Ok(headers)
     }
 
-    /// What must be known about how fresh the records are, and which are missing.
+    /// What must be known about how fresh the records are, and which no machine has in their place.
     fn states(&self) -> Result<String> {
         let mut out = String::new();
         for name in self.experiments() {
             let (plan, experiment) = self.view.plans.experiment(name)?;
             let note = match self.view.kept(plan, experiment)?.as_ref() {
                 Ok((_, freshness)) => render::freshness(freshness, experiment, &self.view.machine),
+                // In the table of inputs the reference machine's numbers stand in the gap.
+                Err(missing) if self.view.instead_on(Form::Page, missing, plan, experiment).is_some() => None,
                 Err(missing) => Some(missing.clone()),
             };
             if let Some(note) = note {

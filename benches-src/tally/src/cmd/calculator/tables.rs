@@ -4,8 +4,9 @@ use anyhow::Result;
 
 use super::{Line, Printer, QUESTION, plural, shown, with_unit};
 use crate::print::calculator::{At, Case, Output, Value, Who};
+use crate::print::comparison::alone;
 use crate::print::escape::html;
-use crate::print::render;
+use crate::print::render::{self, Form};
 
 /// So many columns of numbers have room on a page.
 const MOST_CASES: usize = 5;
@@ -81,10 +82,14 @@ impl Printer<'_> {
         let mut rows = String::new();
         for (input, option) in self.inputs() {
             let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
-            let context = render::context(self.view, plan, experiment)?;
+            let there = match self.view.kept(plan, experiment)?.as_ref() {
+                Ok(_) => None,
+                Err(missing) => self.view.instead_on(Form::Page, missing, plan, experiment),
+            };
+            let context = render::context(there.as_ref().unwrap_or(self.view), plan, experiment)?;
             let number = |who| -> Result<String> {
                 let asked = option.asked(&self.view.plans, who)?;
-                render::inline(self.view, &asked, &self.view.evaluate(&asked)?)
+                alone(self.view, &asked, &self.view.evaluate(&asked)?)
             };
             rows += &format!(
                 "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span class=\"legend\">{}</span></td></tr>\n",

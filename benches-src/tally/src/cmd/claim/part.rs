@@ -10,6 +10,7 @@ use crate::book::unit::Unit;
 use crate::book::verdict::Verdict;
 use crate::compute::judging::{self, Expectation, Judgement};
 use crate::compute::quantity::{Measured, Missing, Quantity, evaluate_published};
+use crate::print::comparison::alone;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render;
@@ -145,11 +146,11 @@ impl<'a> JudgedPart<'a> {
 
     /// The number, leading to the table that it comes from.
     pub fn here(&self, view: &View) -> Result<String> {
-        let here = render::inline(view, &self.asked, &self.measured)?;
+        let here = alone(view, &self.asked, &self.measured)?;
         Ok(match &self.beside {
             None => here,
             Some((asked, measured)) => {
-                let (among, beside) = (html(&self.among_100(measured)), render::inline(view, asked, measured)?);
+                let (among, beside) = (html(&self.among_100(measured)), alone(view, asked, measured)?);
                 format!("{here}<br><span class=\"legend\">{among}: {beside}</span>")
             }
         })

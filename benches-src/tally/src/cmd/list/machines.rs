@@ -157,9 +157,7 @@ fn facts_of(facts: &Facts) -> String {
 fn fact_row(fact: &Listed) -> String {
     let value = match &fact.known {
         Known::Yes(value) => html(in_words(fact.name, value)),
-        Known::No(reason) => {
-            format!("{}: {}", render::boxed_word(&Missing::new("not known", *reason)), html(reason))
-        }
+        Known::No(reason) => format!("not known: {}", html(reason)),
         Known::NotLookedFor => return String::new(),
     };
     row(fact.name, &value)
