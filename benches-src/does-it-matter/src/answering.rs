@@ -1,7 +1,7 @@
 //! The service that servers ask: an event loop that answers each question a fixed time after it came.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,6 @@ use rustix::fd::OwnedFd;
 use rustix::io::retry_on_intr;
 use rustix::time::Timespec;
 
-use crate::accepting::{Hindrance, or_close};
 use crate::generator::cpu_ns;
 use crate::question::{QUESTION, answer};
 
@@ -95,15 +94,7 @@ impl Service {
 
     #[inline]
     fn accept(&mut self) -> Result<()> {
-        match self.listener.accept() {
-            Ok((stream, _)) => or_close(self.add(stream)),
-            Err(error) => Hindrance::of(error)?.wait(),
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn add(&mut self, stream: TcpStream) -> io::Result<()> {
+        let (stream, _) = self.listener.accept()?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         epoll::add(&self.epoll, &stream, EventData::new_u64(self.connections.len() as u64), EventFlags::IN)?;
@@ -113,7 +104,7 @@ impl Service {
 
     /// Whether a question has come as a whole; an error if its connection is of no more use.
     #[inline]
-    fn read(&mut self, number: usize) -> io::Result<bool> {
+    fn read(&mut self, number: usize) -> std::io::Result<bool> {
         let Some(connection) = &mut self.connections[number] else { return Ok(false) };
         match connection.stream.read(&mut connection.question[connection.came..]) {
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
