@@ -166,35 +166,54 @@ test('every table has room on a wide page, and its first number is seen on a pho
   assert.deepEqual(unseen, [], 'on a phone the first number is out of sight');
 });
 
-/** The texts of a picture that lie outside of it. */
-const outside = (picture) =>
+/** How a picture is: its texts that lie outside of it or over another, how high its smallest letters are, and how high it is. */
+const inspect = (picture) =>
   picture.evaluate((svg) => {
-    const box = svg.getBoundingClientRect();
-    const isOutside = (text) => {
+    const frame = svg.getBoundingClientRect();
+    const scale = frame.width / svg.viewBox.baseVal.width;
+    const texts = [...svg.querySelectorAll('text')].map((text) => {
       const { left, right, top, bottom, width } = text.getBoundingClientRect();
-      return width > 0 && (left < box.left - 1 || right > box.right + 1 || top < box.top - 1 || bottom > box.bottom + 1);
+      const { fontSize, opacity } = getComputedStyle(text);
+      const size = Number.parseFloat(fontSize) * scale;
+      // A line's box is higher than its letters, which are about as high as their font's size.
+      const air = 0.18 * size;
+      return { said: text.textContent, left, right, top, bottom, isSeen: width > 0 && opacity !== '0', size, letters: { top: top + air, bottom: bottom - air } };
+    });
+    // Vega leaves numbers of an axis that have no room in the picture, and unseen.
+    const seen = texts.filter(({ isSeen }) => isSeen);
+    const isOutside = ({ left, right, top, bottom }) =>
+      left < frame.left - 1 || right > frame.right + 1 || top < frame.top - 1 || bottom > frame.bottom + 1;
+    const isOver = (one, other) =>
+      Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
+      Math.min(one.letters.bottom, other.letters.bottom) - Math.max(one.letters.top, other.letters.top) > 1;
+    const pairs = seen.flatMap((one, nth) => seen.slice(nth + 1).map((other) => [one, other]));
+    return {
+      outside: seen.filter(isOutside).map(({ said }) => said),
+      over: pairs.filter(([one, other]) => isOver(one, other)).map(([one, other]) => `${one.said} | ${other.said}`),
+      smallest: Math.min(...seen.map(({ size }) => size)),
+      height: frame.height,
     };
-    return [...svg.querySelectorAll('text')].filter(isOutside).map((text) => text.textContent);
   });
 
-for (const [width, shown] of [[1440, '.wide-only'], [390, '.narrow-only']]) {
-  test(`no text lies outside its chart at ${width} px, drawn or live, and no letter is scaled to be small`, async () => {
+for (const [width, shown, highest] of [[1440, '.wide-only', 700], [390, '.narrow-only']]) {
+  test(`at ${width} px no text lies outside its chart or over another, drawn or live, letters are 11 px high, and a chart is seen as a whole`, async () => {
     const wrong = [];
+    const heights = [];
     await eachPage(site, withFigures, { width }, async (name, page) => {
       await unfold(page);
       for (const figure of await page.locator('figure[data-live]').all()) {
-        const drawn = figure.locator(`${shown} svg`);
-        const out = await outside(drawn);
-        const scale = await drawn.evaluate((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width);
+        const where = `${name}#${await figure.getAttribute('id')}`;
+        const drawn = await inspect(figure.locator(`${shown} svg`));
+        heights.push([drawn.height, where]);
         await figure.locator('button.explore').click();
         const live = figure.locator('.vega-embed svg.marks');
         await live.waitFor();
-        const outLive = await outside(live);
-        if (out.length || outLive.length || scale < 0.9) {
-          wrong.push({ figure: `${name}#${await figure.getAttribute('id')}`, out, outLive, scale: Number(scale.toFixed(2)) });
+        for (const [kind, { outside, over, smallest }] of [['drawn', drawn], ['live', await inspect(live)]]) {
+          if (outside.length || over.length || smallest < 11) wrong.push({ where, kind, outside, over, smallest: Number(smallest.toFixed(1)) });
         }
       }
     });
+    if (highest) bounded('height of a chart', heights, highest, 'px');
     assert.deepEqual(wrong, []);
   });
 }

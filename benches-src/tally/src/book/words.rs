@@ -5,13 +5,28 @@ use serde_json::Value;
 use crate::book::cell::{self, Cell, plain};
 use crate::book::programs::{Programs, Reading};
 
+/// What a part of a cell's name is about; of columns that leave as few rows, a figure has the first of these.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    Program,
+    Placement,
+    Condition,
+    Parameter(String),
+}
+
 impl Programs {
     /// A cell in words: its program, and those of its parameters that not all cells beside it share; then its condition.
     pub fn cell(&self, cell: &Cell, shared: &[String]) -> String {
+        self.parts(cell, shared).into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The same, each part by itself.
+    pub fn parts(&self, cell: &Cell, shared: &[String]) -> Vec<(Part, String)> {
         let own = cell.parameters.iter().filter(|(name, _)| !shared.contains(name));
-        let own = own.map(|(name, value)| self.value(name, value)).filter(|words| !words.is_empty());
-        let condition = cell.condition.as_deref().map(|condition| self::condition(condition).to_owned());
-        [self.label(&cell.program).to_owned()].into_iter().chain(own).chain(condition).collect::<Vec<_>>().join(", ")
+        let own = own.map(|(name, value)| (Part::Parameter(name.clone()), self.value(name, value)));
+        let condition = cell.condition.as_deref().map(|name| (Part::Condition, condition(name).to_owned()));
+        let program = (Part::Program, self.label(&cell.program).to_owned());
+        [program].into_iter().chain(own.filter(|(_, words)| !words.is_empty())).chain(condition).collect()
     }
 
     /// What the axis over a parameter is called.

@@ -41,7 +41,7 @@ pub struct Chart {
 pub enum Shape {
     /// A dot and its interval per cell, on a logarithmic axis
     Dots,
-    /// A line with its band over a parameter that varies
+    /// A line with its band over a parameter that varies, or dots where only two of its values are measured
     Sweep,
     /// The share of single laps that took at most so long
     Ecdf,
@@ -114,7 +114,7 @@ impl Chart {
         };
         let title = self.title(view, experiment, Form::Text)?;
         let aloud = format!("{title} {description}");
-        let [wide, narrow] = charts::specifications(&view.project, self.shape.name(), &points.rows, &titles, &aloud)?;
+        let [wide, narrow] = charts::specifications(&view.project, points.shape, &points.rows, &titles, &aloud)?;
         Ok(Request { prefix: self.id(view), title, description, wide, narrow })
     }
 

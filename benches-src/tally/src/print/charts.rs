@@ -1,6 +1,7 @@
 //! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
 //! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
 
+mod layout;
 mod patch;
 mod pencil;
 mod ticks;
@@ -24,6 +25,7 @@ use crate::project::Project;
 use crate::record::sources::hash;
 use crate::say;
 
+pub use layout::{row_height, set_lanes};
 use patch::Change;
 pub use pencil::{Packages, Pencil};
 
@@ -74,10 +76,8 @@ fn shapes(project: &Project, shape: &str) -> Result<[Value; 2]> {
 fn filled(mut spec: Value, config: &Value, rows: &[Value], titles: &[(&str, &str)]) -> Value {
     spec["datasets"] = serde_json::json!({ "rows": rows });
     spec["config"] = config.clone();
+    layout::lay_out(&mut spec, rows);
     set_titles(&mut spec, titles);
-    if let Some(room) = spec["usermeta"]["room"].as_f64() {
-        spec["width"] = (room - names_room(rows)).max(NARROWEST_PLOT).round().into();
-    }
     let mut xs: Vec<f64> = rows.iter().filter_map(|row| row["x"].as_f64()).collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
@@ -86,17 +86,6 @@ fn filled(mut spec: Value, config: &Value, rows: &[Value], titles: &[(&str, &str
     }
     ticks::number_axes(&mut spec, rows);
     spec
-}
-
-/// However long the names are, a plot keeps so many pixels.
-const NARROWEST_PLOT: f64 = 240.0;
-
-/// How many pixels the longest line of a name takes, with what is around plot and names. A letter takes what draw.mjs supposes.
-fn names_room(rows: &[Value]) -> f64 {
-    const LETTER: f64 = 13.0 * 0.55;
-    const AROUND: f64 = 60.0;
-    let lines = rows.iter().filter_map(|row| row["label"].as_str()).flat_map(str::lines);
-    AROUND + LETTER * lines.map(|line| line.chars().count()).max().unwrap_or(0) as f64
 }
 
 /// A logarithmic axis has no place for 0: where something stands there, the axis is linear up to 1, and has a tick at each point.

@@ -14,11 +14,12 @@ use crate::book::plan::Plan;
 use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
 use crate::compute::sessions::Sessions;
+use crate::print::charts::set_lanes;
 use crate::print::escape::html;
 use crate::print::format::{self, Scale};
 use crate::print::frame::shared_parameters;
 use crate::print::measures::scale_of;
-use crate::print::points::names::{Names, set_names_apart, turn_names_inwards, within};
+use crate::print::points::names::{Names, Rows, above, set_names_apart, shares_for_names, turn_names_inwards, within};
 use crate::print::rows::Row;
 use crate::print::view::View;
 use crate::project::Machine;
@@ -31,6 +32,8 @@ const FEWEST_FOR_A_LINE: usize = 3;
 
 /// The rows of a chart with what is said about them.
 pub struct Points {
+    /// The specification in `book/charts`.
+    pub shape: &'static str,
     pub rows: Vec<Value>,
     /// The title of the axis of values.
     pub axis: String,
@@ -73,7 +76,7 @@ pub fn with(mut row: Value, more: Value) -> Value {
 
 impl Points {
     fn none() -> Self {
-        Self { rows: Vec::new(), axis: String::new(), x: String::new(), legend: String::new() }
+        Self { shape: "stack", rows: Vec::new(), axis: String::new(), x: String::new(), legend: String::new() }
     }
 }
 
@@ -106,6 +109,11 @@ impl Source<'_> {
         Names { programs: &self.plan.programs, shared, has_placements: placements.len() > 1 }
     }
 
+    /// Names of the rows that these cells have.
+    fn row_names(&self, cells: &[&Cell]) -> Rows<'_> {
+        self.names(&[]).of_rows(cells)
+    }
+
     fn axis(&self, scale: Scale) -> String {
         format!("{} (logarithmic)", self.linear_axis(scale))
     }
@@ -129,9 +137,10 @@ impl Source<'_> {
 
     /// A dot and its interval per cell, beside the reference machine's and what was published.
     pub fn dots(&self) -> Result<Points> {
-        let rows = self.rows;
-        let names = self.names(&[]);
-        let scale = Self::scale(rows);
+        let scale = Self::scale(self.rows);
+        let has_place = |row: &&Row| row.main.as_ref().is_ok_and(is_above_0);
+        let rows: Vec<&Row> = self.rows.iter().filter(has_place).collect();
+        let names = self.row_names(&rows.iter().map(|row| &row.cell).collect::<Vec<_>>());
         let reference = match self.view.beside() {
             Some(machine) => Some((machine.clone(), self.view.kept_on(&machine, self.plan, self.experiment)?)),
             None => None,
@@ -140,10 +149,7 @@ impl Source<'_> {
         let mut publications = BTreeSet::new();
         for row in rows {
             let Ok(quantity) = &row.main else { continue };
-            if !is_above_0(quantity) {
-                continue;
-            }
-            let called = names.in_lines(&row.cell);
+            let called = names.of(&row.cell);
             let point = |who: &str, estimate: Estimate, note: &str| {
                 let own = json!({ "kind": self.kind(&row.cell), "who": who, "note": note });
                 with(with(called.clone(), own), marks(estimate, scale))
@@ -163,6 +169,8 @@ impl Source<'_> {
                 publications.insert(format!("{} ({}; {})", figure.label, figure.machine, publication.title));
             }
         }
+        set_lanes(&mut points);
+        turn_names_inwards(&mut points);
         let mut parts = vec![format!("● {}.", html(self.view.machine.name()))];
         if let Some((Machine::Exported(slug), _)) = &reference
             && points.iter().any(|point| point["who"] == "reference")
@@ -174,10 +182,10 @@ impl Source<'_> {
             parts.push(format!("◇ published without an interval: {}.", html(&publications.join(", "))));
         }
         parts.push("The thick line is the 95 % interval.".to_owned());
-        Ok(Points { rows: points, axis: self.axis(scale), x: String::new(), legend: legend(&parts) })
+        Ok(Points { shape: "dots", rows: points, axis: self.axis(scale), x: String::new(), legend: legend(&parts) })
     }
 
-    /// A line with its band per series, over the one numeric parameter that the plan varies.
+    /// A line with its band per series, over the one numeric parameter that the plan varies; dots where no series has points enough.
     pub fn sweep(&self) -> Result<Points> {
         let rows = self.rows;
         let Some(swept) = swept_parameter(rows) else {
@@ -193,6 +201,9 @@ impl Source<'_> {
                 Some((_, points)) => points.push((x, row)),
                 None => series.push((label, vec![(x, row)])),
             }
+        }
+        if series.iter().all(|(_, points)| points.len() < FEWEST_FOR_A_LINE) {
+            return self.dots();
         }
         let mut points = Vec::new();
         for (label, mut line) in series {
@@ -227,7 +238,7 @@ impl Source<'_> {
             self.plan.programs.axis(&swept),
             if has_0 { "logarithmic beyond 1" } else { "logarithmic" }
         );
-        Ok(Points { rows: points, axis: self.axis(scale), x, legend: legend(&parts) })
+        Ok(Points { shape: "sweep", rows: points, axis: self.axis(scale), x, legend: legend(&parts) })
     }
 
     /// The share of single laps that took at most so long.
@@ -238,10 +249,10 @@ impl Source<'_> {
         let names = self.names(&[]);
         let scale = Self::scale(rows);
         let mut points = Vec::new();
-        for (position, row) in rows.iter().filter(|row| row.main.is_ok()).enumerate() {
-            let label = names.of(&row.cell);
-            // Names stand at different heights, so that neighbours do not cover each other.
-            let named_at = SHARES[[3, 5, 7, 9, 11, 4, 6, 8][position % 8]];
+        let measured: Vec<(&Row, String)> =
+            rows.iter().filter(|row| row.main.is_ok()).map(|row| (row, names.of(&row.cell))).collect();
+        let lines: Vec<usize> = measured.iter().map(|(_, label)| within(label).lines().count()).collect();
+        for ((row, label), named_at) in measured.into_iter().zip(shares_for_names(&lines, &SHARES)) {
             for share in SHARES {
                 let Some(quantity) = self.evaluate(&format!("{}.quantile_{share}", row.cell))? else { continue };
                 let own = json!({
@@ -257,7 +268,7 @@ impl Source<'_> {
             "Solid: one CPU. Dashed: unpinned.",
         ];
         let axis = format!("{} per lap (logarithmic)", scale.name);
-        Ok(Points { rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
+        Ok(Points { shape: "ecdf", rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
     }
 
     /// What quantities are made of, part after part, or what a baseline explains of each cell.
@@ -287,7 +298,7 @@ impl Source<'_> {
             "The thick line is the part's own 95 % interval.".to_owned(),
             "Grey: what the parts leave unexplained; it points backwards if they add up to too much.".to_owned(),
         ]);
-        Ok(Points { rows, axis: self.linear_axis(scale), x: String::new(), legend })
+        Ok(Points { shape: "stack", rows, axis: self.linear_axis(scale), x: String::new(), legend })
     }
 
     /// The parts, what they leave over, and the whole. Nothing where the whole was not measured; a part that was not is left to
@@ -319,9 +330,10 @@ impl Source<'_> {
             let start = if is_whole { 0.0 } else { from };
             let (low, high) =
                 estimate.interval.map(|(low, high)| ((start + low) / scale.size, (start + high) / scale.size)).unzip();
-            let label = parts.name.as_ref().map_or((*name).to_owned(), |whole| format!("{whole}: {name}"));
+            let whole = parts.name.as_deref();
+            let full = whole.map_or((*name).to_owned(), |whole| format!("{whole}: {name}"));
             let own = json!({
-                "label": label, "name": label, "part": name, "kind": if is_rest { json!("baseline") } else { kind.clone() },
+                "label": name, "column": whole.unwrap_or_default(), "name": above(&full), "part": name, "kind": if is_rest { json!("baseline") } else { kind.clone() },
                 "rank": 1, "named": true,
                 "from": start / scale.size, "to": (start + estimate.median) / scale.size,
                 "low": low, "high": high,
@@ -334,13 +346,14 @@ impl Source<'_> {
 
     /// What a baseline explains of each cell, and what remains.
     fn beyond_baselines(&self) -> Result<Points> {
-        let rows = self.rows;
-        let names = self.names(&[]);
-        let scale = Self::scale(rows);
+        let scale = Self::scale(self.rows);
+        let is_apart = |row: &&Row| row.main.is_ok() && matches!(row.beyond, Some(Ok(_)));
+        let rows: Vec<&Row> = self.rows.iter().filter(is_apart).collect();
+        let names = self.row_names(&rows.iter().map(|row| &row.cell).collect::<Vec<_>>());
         let mut points = Vec::new();
         for row in rows {
             let (Ok(whole), Some(Ok(beyond))) = (&row.main, &row.beyond) else { continue };
-            let called = names.in_lines(&row.cell);
+            let called = names.of(&row.cell);
             let (whole, beyond) = (whole.estimate, beyond.estimate);
             let interval = marks(whole, scale);
             let part = |part: &str, rank: u32, from: f64, own: Estimate| {
@@ -361,7 +374,7 @@ impl Source<'_> {
             "The thick line is the 95 % interval of the whole.",
         ];
         let axis = self.linear_axis(scale);
-        Ok(Points { rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
+        Ok(Points { shape: "stack", rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
     }
 }
 

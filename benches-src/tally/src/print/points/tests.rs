@@ -48,8 +48,8 @@ fn names_of_lines_that_end_together_stand_above_each_other() {
     let point = |median: f64| json!({ "low": median, "median": median, "high": median, "last": true });
     let mut points = [point(100.0), point(1.0), point(100.0), point(100.0)];
     points[1]["first"] = true.into();
-    assert_eq!(set_names_apart(&mut points, "last"), 42.0);
-    assert_eq!(points.each_ref().map(|point| point["last_dy"].as_f64().unwrap()), [0.0, 0.0, -14.0, -28.0]);
+    assert_eq!(set_names_apart(&mut points, "last"), 45.0);
+    assert_eq!(points.each_ref().map(|point| point["last_dy"].as_f64().unwrap()), [0.0, 0.0, -15.0, -30.0]);
     assert!(points.iter().all(|point| point.get("first_dy").is_none()));
 }
 
