@@ -66,7 +66,7 @@ pub fn empty(name: &str, parameters: &[u8], placement: Placement) -> Result<Obse
 pub fn unavailable_or_failed(mut observation: Observation, error: anyhow::Error) -> Result<Observation> {
     match Unavailable::reason_of(&error) {
         Some(reason) => {
-            observation.unavailable.insert("elapsed".to_owned(), reason.to_owned());
+            observation.unavailable.insert("elapsed".to_owned(), reason);
             Ok(observation)
         }
         None => Err(error),

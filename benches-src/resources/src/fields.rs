@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fs;
 
 use anyhow::{Context, Result};
+use harness::Unavailable;
 
 /// Such a file, as it was when it was read.
 pub struct Fields {
@@ -16,7 +17,8 @@ impl Fields {
     /// Reads a file such as `/proc/self/status`.
     pub fn of(path: impl Into<Cow<'static, str>>) -> Result<Self> {
         let path = path.into();
-        let text = fs::read_to_string(&*path).with_context(|| format!("cannot read {path}"))?;
+        let unreadable = |error| Unavailable::because(format!("{path} cannot be read here: {error}"));
+        let text = fs::read_to_string(&*path).map_err(unreadable)?;
         Ok(Self { path, text })
     }
 

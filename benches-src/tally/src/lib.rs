@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answered;
 pub mod book;
 pub mod cmd;
 pub mod command_line;

@@ -34,8 +34,11 @@ extern "C" fn live(second: *mut c_void) -> *mut c_void {
     }
     here();
     loop {
-        // SAFETY: it takes nothing and returns after a signal handler ran, if ever.
-        unsafe { libc::pause() };
+        // SAFETY: they take no memory of ours. Either returns after a signal handler ran; the one may be refused, and then the other waits.
+        unsafe {
+            libc::pause();
+            libc::sleep(1);
+        }
     }
 }
 

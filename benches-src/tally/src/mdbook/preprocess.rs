@@ -70,7 +70,7 @@ impl Preprocess {
             exit(i32::from(!preprocessor.supports_renderer(renderer)?));
         }
         // Whoever kills mdBook wants nothing measured any more. What was measured is kept, as after any polite end.
-        set_parent_process_death_signal(Some(Signal::TERM))?;
+        let _ = set_parent_process_death_signal(Some(Signal::TERM));
         let (context, book) = settings::input(io::stdin())?;
         serde_json::to_writer(io::stdout(), &preprocessor.run(&context, book)?)?;
         Ok(())

@@ -3,12 +3,17 @@
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, id};
 
 use anyhow::{Context, Result, ensure};
+use rustix::param::linux_execfn;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
+
+use crate::answered::answered;
 
 /// The verb by which tally becomes another program.
 const BECOME: &str = "become";
@@ -24,17 +29,26 @@ pub fn bound(tally: &Path, program: impl AsRef<OsStr>) -> Command {
 /// The exit status of tally where it cannot become the program, as shells have it.
 pub const CANNOT_START: i32 = 127;
 
-/// tally's own executable as it runs, though a build may have put another in its place since.
+/// tally's own executable as it runs, though a build may have put another in its place since. Where /proc is not there or is another namespace's,
+/// in which other processes have these numbers, it is the path by which this process was started.
 pub fn own_executable() -> PathBuf {
-    format!("/proc/{}/exe", id()).into()
+    let running = PathBuf::from(format!("/proc/{}/exe", id()));
+    let is_own = fs::read_link("/proc/self").is_ok_and(|own| own == Path::new(&id().to_string()));
+    if is_own && running.exists() { running } else { absolute(started_by()).unwrap_or(running) }
+}
+
+fn started_by() -> &'static Path {
+    Path::new(OsStr::from_bytes(linux_execfn().to_bytes()))
 }
 
 /// valgrind puts its own descriptors above all others that there may be, and where that are a thousand million, as in some containers, the kernel
 /// has no room for the table of them. Who needs more than this raises the limit.
 const MANY_DESCRIPTORS: u64 = 1 << 20;
 
-fn keep_descriptors_few() -> Result<()> {
-    few(getrlimit(Resource::Nofile)).map_or(Ok(()), |limit| Ok(setrlimit(Resource::Nofile, limit)?))
+fn keep_descriptors_few() {
+    if let Some(limit) = answered(|| getrlimit(Resource::Nofile)).and_then(few) {
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
 }
 
 /// What a limit of descriptors is lowered to, if it is.
@@ -45,10 +59,12 @@ fn few(limit: Rlimit) -> Option<Rlimit> {
 
 /// Becomes a program that ends when this process ends, which is the parent now.
 pub fn become_bound(parent: u32, program: &OsStr, arguments: &[std::ffi::OsString]) -> Result<Infallible> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    keep_descriptors_few()?;
+    // Where a sandbox refuses the signal, a program that does not end by itself outlives tally, and measures all the same.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    keep_descriptors_few();
     // Where the parent ended before the signal was asked for, it will never come.
-    ensure!(getppid() == Pid::from_raw(parent.cast_signed()), "the process that was to be waited for has ended");
+    let has_ended = answered(getppid).is_some_and(|now| now != Pid::from_raw(parent.cast_signed()));
+    ensure!(!has_ended, "the process that was to be waited for has ended");
     Err(Command::new(program).args(arguments).exec()).with_context(|| format!("cannot start {}", program.display()))
 }
 

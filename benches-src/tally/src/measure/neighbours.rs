@@ -31,7 +31,10 @@ const READY: &str = "ready";
 impl Neighbours {
     /// Starts them, each as a command of tally's own. Returns once all have begun; the inner error is why they cannot.
     pub fn start(tally: &Path, kind: Kind) -> Result<Result<Self, String>> {
-        let allowed = allowed_cpus().context("the allowed CPUs cannot be read")?;
+        let allowed = match allowed_cpus() {
+            Ok(allowed) => allowed,
+            Err(error) => return Ok(Err(format!("the CPUs that this process may use cannot be read: {error}"))),
+        };
         let (commands, sharing) = match kind {
             Kind::Spinners => (allowed.iter().map(|cpu| vec!["spin".to_owned(), cpu.to_string()]).collect(), None),
             Kind::Streamer => match streamer(&allowed) {
@@ -39,7 +42,7 @@ impl Neighbours {
                 Err(reason) => return Ok(Err(reason)),
             },
         };
-        if let Err(reason) = share_a_cache(sharing)? {
+        if let Err(reason) = share_a_cache(sharing) {
             return Ok(Err(reason));
         }
         if counted::find(GIVES_WAY).is_none() {
@@ -75,7 +78,7 @@ impl Neighbours {
                 return Ok(Err("a neighbour ended before the program did".to_owned()));
             }
         }
-        share_a_cache(self.sharing)
+        Ok(share_a_cache(self.sharing))
     }
 }
 
@@ -104,10 +107,13 @@ fn streamer(allowed: &[usize]) -> Result<(Vec<String>, (usize, usize)), String> 
 }
 
 /// Whether the CPUs that have to share a cache do: a virtual machine's kernel does not know on which cores its host runs them.
-fn share_a_cache(cpus: Option<(usize, usize)>) -> Result<Result<(), String>> {
-    let Some((one, other)) = cpus else { return Ok(Ok(())) };
-    let ns = line_ns(one, other).context("how far apart two CPUs are cannot be found out")?;
-    Ok(if ns < APART_NS { Ok(()) } else { Err(NOT_SHARED.to_owned()) })
+fn share_a_cache(cpus: Option<(usize, usize)>) -> Result<(), String> {
+    let Some((one, other)) = cpus else { return Ok(()) };
+    match line_ns(one, other) {
+        Ok(ns) if ns < APART_NS => Ok(()),
+        Ok(_) => Err(NOT_SHARED.to_owned()),
+        Err(error) => Err(format!("how far apart two CPUs are cannot be found out: {error}")),
+    }
 }
 
 /// Why there is no neighbour that could take a cache away.

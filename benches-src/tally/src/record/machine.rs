@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use self::changed::SETTABLE;
+pub use self::kernel::host as host_name;
 use self::list::{FACTS, Fact, ON_ENTRY};
 use super::processors::{bytes_of_cache, cpus_in_list};
 use crate::record::sources::hash;
@@ -152,7 +153,7 @@ impl Facts {
         format!(
             "{}, {} CPUs allowed, {virtual_machine}Linux {}",
             get("CPU"),
-            self.known.get("CPUs allowed").map_or(0, |list| cpus_in_list(list).len()),
+            self.known.get("CPUs allowed").map_or("unknown".to_owned(), |list| cpus_in_list(list).len().to_string()),
             get("kernel"),
         )
     }

@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::machine::host_name;
 use super::sound::is_control;
 
 /// Names that must never stand in a record: this host's and this user's.
 pub fn private_names() -> Vec<String> {
     let variables = ["USER", "LOGNAME", "HOSTNAME"];
     let mut names: Vec<String> = variables.iter().filter_map(|name| std::env::var(name).ok()).collect();
-    names.push(rustix::system::uname().nodename().to_string_lossy().into_owned());
+    names.extend(host_name());
     names.extend(fs::read_to_string("/etc/machine-id").map(|id| id.trim().to_owned()));
     // Shorter or more common ones would be found inside innocent words.
     names.retain(|name| name.len() > 3 && !["localhost", "root"].contains(&name.as_str()));

@@ -96,7 +96,9 @@ fn quota(folder: &Path) -> Option<f64> {
 fn memory(folder: &Path) -> Option<f64> {
     // The older version has no word for none, but a number that no machine has.
     const NOBODY_HAS: f64 = (1_u64 << 62) as f64;
-    let bytes = number(folder.join("memory.max")).or_else(|| number(folder.join("memory.limit_in_bytes")))?;
+    // Beyond the high one, all that a process takes is taken from itself again, which is slow.
+    let limits = ["memory.max", "memory.high", "memory.limit_in_bytes"];
+    let bytes = limits.iter().filter_map(|name| number(folder.join(name))).reduce(f64::min)?;
     (bytes < NOBODY_HAS).then_some(bytes)
 }
 

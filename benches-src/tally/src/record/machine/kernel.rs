@@ -1,17 +1,32 @@
 //! How the kernel was built and started, as far as it changes what a switch or an entry costs.
 
+use std::borrow::Cow;
+use std::ffi::CStr;
 use std::fs;
 use std::io::Read;
+use std::sync::LazyLock;
 
 use flate2::read::GzDecoder;
-use rustix::system::uname;
+use rustix::system::{Uname, uname};
 use rustix::time::{ClockId, clock_getres};
 
 use super::read;
+use crate::answered::answered;
+
+/// What uname says, if it may be asked.
+static NAMES: LazyLock<Option<Uname>> = LazyLock::new(|| answered(uname));
 
 /// What the kernel calls this release of it.
-pub fn release() -> String {
-    uname().release().to_string_lossy().into_owned()
+pub fn release() -> Option<String> {
+    Some(NAMES.as_ref()?.release().to_string_lossy().into_owned())
+}
+
+/// What this machine is called among others.
+pub fn host() -> Option<String> {
+    NAMES
+        .as_ref()
+        .map(|names| names.nodename().to_string_lossy().into_owned())
+        .or_else(|| read("/proc/sys/kernel/hostname"))
 }
 
 /// The number of `nested_pvm`, by which some hosts of this book's machines start the kernels of their guests. It has no documentation that we know of.
@@ -74,8 +89,8 @@ fn words_of(command_line: &str, allowed: impl Fn(&str, &str) -> bool) -> String 
 /// Ticks of the kernel's timer per second. Everybody may ask how coarse the coarse clock is, which is one tick; the configuration answers
 /// where that is no tick, as on what only looks like Linux.
 pub fn ticks_per_second() -> Option<String> {
-    let tick = clock_getres(ClockId::MonotonicCoarse);
-    let exact = if tick.tv_sec == 0 { hertz(tick.tv_nsec) } else { None };
+    let tick = answered(|| clock_getres(ClockId::MonotonicCoarse)).filter(|tick| tick.tv_sec == 0);
+    let exact = tick.and_then(|tick| hertz(tick.tv_nsec));
     exact.map(|hertz| hertz.to_string()).or_else(|| configured(&configuration()?, "CONFIG_HZ"))
 }
 
@@ -89,7 +104,7 @@ fn hertz(tick_ns: i64) -> Option<i64> {
 
 /// What uname says of preemption. `PREEMPT_DYNAMIC` only says that the mode can be chosen.
 pub fn preemption() -> Option<String> {
-    preemption_word(&uname().version().to_string_lossy()).map(str::to_owned)
+    preemption_word(&NAMES.as_ref()?.version().to_string_lossy()).map(str::to_owned)
 }
 
 fn preemption_word(version: &str) -> Option<&str> {
@@ -98,14 +113,14 @@ fn preemption_word(version: &str) -> Option<&str> {
 
 /// The mode of preemption that is in force: `none`, `voluntary`, `full` or `lazy`.
 pub fn preemption_in_force() -> Option<String> {
-    let name = uname();
+    let word = |of: fn(&Uname) -> &CStr| NAMES.as_ref().map_or(Cow::Borrowed(""), |names| of(names).to_string_lossy());
     Preemption {
         switch: read("/sys/kernel/debug/sched/preempt").as_deref(),
         parameters: &read("/proc/cmdline").unwrap_or_default(),
         configuration: configuration().as_deref(),
-        release: &name.release().to_string_lossy(),
-        version: &name.version().to_string_lossy(),
-        architecture: &name.machine().to_string_lossy(),
+        release: &word(Uname::release),
+        version: &word(Uname::version),
+        architecture: &word(Uname::machine),
     }
     .in_force()
 }
@@ -186,7 +201,7 @@ fn configuration() -> Option<String> {
         GzDecoder::new(fs::File::open("/proc/config.gz").ok()?).read_to_string(&mut text).ok()?;
         Some(text)
     };
-    unpacked().or_else(|| fs::read_to_string(format!("/boot/config-{}", release())).ok())
+    unpacked().or_else(|| fs::read_to_string(format!("/boot/config-{}", release()?)).ok())
 }
 
 fn configured(configuration: &str, name: &str) -> Option<String> {

@@ -59,7 +59,7 @@ pub const FACTS: &[Fact] = &[
     })
     .decides()
     .or_because("/sys/devices/system/cpu/vulnerabilities does not say"),
-    fact("kernel", true, "uname", || Some(kernel::release())).decides(),
+    fact("kernel", true, "uname", kernel::release).decides(),
     fact(
         "preemption in force",
         true,

@@ -3,8 +3,15 @@
 //! Each case is the representative of a kind of fault that once did harm: a measurement lost or shown as another, a stranger's text that became
 //! a command, a path of somebody's machine on a page, a process left behind.
 
+mod field;
+mod gate;
+mod lacking;
+#[path = "../support/mod.rs"]
 mod support;
+mod taken;
+mod without;
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,6 +21,8 @@ use std::os::unix::process::CommandExt;
 use std::panic;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -45,15 +54,13 @@ fn main() -> ExitCode {
     panic::set_hook(Box::new(|_| {}));
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let mut kind = "";
-    for case in cases().iter().filter(|case| is_wanted(case)) {
+    let all = cases();
+    let wanted: Vec<&Case> = all.iter().filter(|case| is_wanted(case)).collect();
+    for (case, outcome) in wanted.chunk_by(|one, other| one.kind == other.kind).flat_map(outcomes) {
         if case.kind != kind {
             kind = case.kind;
             println!("\n{kind}");
         }
-        let outcome = panic::catch_unwind(panic::AssertUnwindSafe(|| (case.run)())).unwrap_or_else(|panic| {
-            let said = panic.downcast_ref::<String>().cloned();
-            Err(said.or(panic.downcast_ref::<&str>().map(|said| (*said).to_owned())).unwrap_or_default())
-        });
         let (mark, seen) = match &outcome {
             Ok(seen) if seen.starts_with(SKIPPED) => ("–", seen),
             Ok(seen) => ("ok", seen),
@@ -73,6 +80,32 @@ fn main() -> ExitCode {
     }
     println!("\n{passed} passed, {failed} failed, {skipped} skipped");
     ExitCode::from(u8::from(failed > 0))
+}
+
+/// What came of cases of one kind: of those that wait for nobody and look at nothing that others have as well, side by side.
+fn outcomes<'a>(cases: &[&'a Case]) -> Vec<(&'a Case, Seen)> {
+    let outcome = |case: &Case| {
+        panic::catch_unwind(panic::AssertUnwindSafe(|| (case.run)())).unwrap_or_else(|panic| {
+            let said = panic.downcast_ref::<String>().cloned();
+            Err(said.or(panic.downcast_ref::<&str>().map(|said| (*said).to_owned())).unwrap_or_default())
+        })
+    };
+    let are_apart = cases.iter().all(|case| case.kind == taken::KIND);
+    let workers = if are_apart { thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+    let (next, seen) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let own = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(own) else { return };
+                    let outcome = outcome(case);
+                    seen.lock().unwrap().insert(own, outcome);
+                }
+            });
+        }
+    });
+    cases.iter().copied().zip(seen.into_inner().unwrap().into_values()).collect()
 }
 
 /// A row has room for some words; what went wrong is shown whole.
@@ -105,6 +138,10 @@ fn cases() -> Vec<Case> {
     all.extend(machines_without());
     all.extend(workplaces());
     all.extend(surroundings());
+    all.extend(gate::cases());
+    all.extend(field::cases());
+    all.extend(field::missing());
+    all.extend(taken::cases());
     all
 }
 
@@ -1379,7 +1416,7 @@ fn workplaces() -> Vec<Case> {
             "every file has the bytes that were hashed",
             || {
                 let (fake, clone) = (Fake::new(), tempfile::tempdir().unwrap());
-                fake.write(".gitattributes", include_str!("../../../.gitattributes"));
+                fake.write(".gitattributes", include_str!("../../../../.gitattributes"));
                 let git = |arguments: &[&str]| {
                     let mut git = Command::new("git");
                     git.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(arguments);
