@@ -15,6 +15,7 @@ use harness::monotonic_ns;
 use hdrhistogram::Histogram;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
+use rustix::time::{ClockId, clock_gettime};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use serde::{Deserialize, Serialize};
@@ -408,7 +409,8 @@ impl Clock {
 
 /// CPU time of this process so far, by all its threads, in user space and in the kernel.
 pub fn cpu_ns() -> u64 {
-    harness::cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 impl Quantiles {

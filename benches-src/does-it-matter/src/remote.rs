@@ -56,7 +56,7 @@ pub(crate) fn beside<S>(
     placement: Placement,
     start: impl FnOnce(&mut Process) -> io::Result<S>,
 ) -> Result<S> {
-    let program = resources::own_path()?.with_file_name(name);
+    let program = std::env::current_exe()?.with_file_name(name);
     placement.pin_participant(1)?;
     let started = start(&mut Process::new(&program));
     placement.pin_participant(0)?;

@@ -61,7 +61,7 @@ const TOOLCHAIN: (&str, &str) = ("rust-toolchain.toml", include_str!("../../../r
 /// Builds the service as documentation shows it. It lies beside the program that asks for it, so
 /// that only the first run has to build.
 pub fn documented(way: Way) -> Result<PathBuf> {
-    let folder = resources::own_path()?.with_file_name("services");
+    let folder = env::current_exe()?.with_file_name("services");
     unpack(&folder).with_context(|| format!("cannot write the services' sources to {}", folder.display()))?;
     cargo(&folder, &["build", "--release", "--package", &way.package()])?;
     program(&folder, &way.package())

@@ -167,17 +167,6 @@ pub fn migrations() -> Result<u64, String> {
     Ok(sum)
 }
 
-/// CPU time that such a clock has counted, in nanoseconds. rustix takes this to be impossible to refuse.
-pub fn cpu_ns(of: libc::clockid_t) -> u64 {
-    let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: clock_gettime writes a whole `timespec` through a pointer that is valid for that.
-    let is_known = unsafe { libc::clock_gettime(of, time.as_mut_ptr()) } == 0;
-    assert!(is_known, "clock_gettime: {}", std::io::Error::last_os_error());
-    // SAFETY: it said that it has written it.
-    let time = unsafe { time.assume_init() };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 /// CPU time and switches of all threads of this process, ended ones included; none where a sandbox does not tell.
 fn resource_usage() -> Option<libc::rusage> {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();

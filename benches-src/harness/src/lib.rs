@@ -22,11 +22,10 @@ mod sampling;
 mod unavailable;
 
 pub use clock::Clock;
-pub use counters::cpu_ns;
 pub use describe::{Described, described};
 pub use laps::{Laps, Running, monotonic_ns};
 pub use placement::Placement;
-pub use program::{Nothing, limit, once, repeat};
+pub use program::{Nothing, once, repeat};
 pub use report::{Findings, Report};
 pub use unavailable::Unavailable;
 

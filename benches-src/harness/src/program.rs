@@ -135,7 +135,7 @@ fn raise_descriptor_limit() {
 }
 
 /// A limit of this process; none where a sandbox does not tell, which rustix takes to be impossible.
-pub fn limit(of: Resource) -> Option<Rlimit> {
+fn limit(of: Resource) -> Option<Rlimit> {
     let mut limit = MaybeUninit::<libc::rlimit>::uninit();
     // SAFETY: getrlimit writes a whole `rlimit` through a pointer that is valid for that.
     let is_known = unsafe { libc::getrlimit(of as _, limit.as_mut_ptr()) } == 0;

@@ -5,14 +5,13 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::param::page_size;
-use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::ceilings::Needs;
@@ -308,15 +307,14 @@ fn prepare_to_allocate() {
 
 /// Makes a climbing process of this one, as it was told.
 pub(crate) fn prepare(order: &Order) -> Result<()> {
-    // Who started it waits for it as well, so that it only matters where both are killed.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    let has_ended = ![order.parent, NOBODY].contains(&parent_id());
-    ensure!(!has_ended, "whoever started this climb has ended");
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    ensure!(getppid().map(Pid::as_raw_pid) == Some(order.parent.cast_signed()), "whoever started this climb has ended");
     // An abort is expected here, and nobody wants a picture of half the memory.
-    let _ = limit_softly(Resource::Core, Some(0));
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: getrlimit(Resource::Core).maximum })?;
     for (resource, soft) in [(Resource::Nofile, order.nofile), (Resource::Nproc, order.nproc)] {
         if soft.is_some() {
-            limit_softly(resource, soft)?;
+            let maximum = getrlimit(resource).maximum;
+            setrlimit(resource, Rlimit { current: soft, maximum })?;
         }
     }
     if let Some(group) = &order.group {
@@ -326,14 +324,6 @@ pub(crate) fn prepare(order: &Order) -> Result<()> {
         occupy(order.occupied_mappings)?;
     }
     Ok(())
-}
-
-/// What a process is told of its parent where a sandbox does not let it ask.
-const NOBODY: u32 = u32::MAX;
-
-fn limit_softly(resource: Resource, soft: Option<u64>) -> Result<()> {
-    let Rlimit { maximum, .. } = harness::limit(resource).context("this process may not ask for its limits")?;
-    Ok(setrlimit(resource, Rlimit { current: soft, maximum })?)
 }
 
 /// Makes mappings that cannot be joined, since every other page may not be touched; where they begin.

@@ -154,7 +154,7 @@ fn reached(bounds: Bounds, needs: &Needs, own: &impl Serialize) -> Result<Findin
     let predicted = nearest(&ceilings);
     let bound = predicted.map_or(bounds.most, |(_, units)| bounds.most.min(units / 2));
     let order = Order::new(if bounds.push { bounds.most } else { bound }, own)?;
-    let outcome = send_up(resources::own_path()?, &order)?;
+    let outcome = send_up(std::env::current_exe()?, &order)?;
     let mut found = Findings::from(outcome.measures()?);
     match predicted {
         Some((_, ceiling)) => drop(found.measures.insert("predicted".to_owned(), count(ceiling as f64))),

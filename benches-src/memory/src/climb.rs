@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use harness::{Described, Findings, Report, Unavailable, cpu_ns};
+use harness::{Described, Findings, Report, Unavailable};
 use observation::Measure;
+use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::ledgers::{Ledgers, MEASURES};
@@ -142,5 +143,9 @@ fn settle() -> Option<String> {
 }
 
 fn cpu_ns_of_others() -> i64 {
-    (cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID)).cast_signed()
+    let ns = |clock| {
+        let time = clock_gettime(clock);
+        time.tv_sec * 1_000_000_000 + time.tv_nsec
+    };
+    ns(ClockId::ProcessCPUTime) - ns(ClockId::ThreadCPUTime)
 }

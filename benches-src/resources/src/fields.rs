@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::fs;
 
 use anyhow::{Context, Result};
-use harness::Unavailable;
 
 /// Such a file, as it was when it was read.
 pub struct Fields {
@@ -17,8 +16,7 @@ impl Fields {
     /// Reads a file such as `/proc/self/status`.
     pub fn of(path: impl Into<Cow<'static, str>>) -> Result<Self> {
         let path = path.into();
-        let unreadable = |error| Unavailable::because(format!("{path} cannot be read here: {error}"));
-        let text = fs::read_to_string(&*path).map_err(unreadable)?;
+        let text = fs::read_to_string(&*path).with_context(|| format!("cannot read {path}"))?;
         Ok(Self { path, text })
     }
 

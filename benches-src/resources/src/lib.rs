@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use harness::Unavailable;
-use rustix::process::Resource;
+use rustix::process::{Resource, getrlimit};
 
 use cgroups::Groups;
 
@@ -21,7 +21,7 @@ use cgroups::Groups;
 pub fn reserve_descriptors(count: usize) -> Result<()> {
     const FOR_THE_PROCESS_ITSELF: usize = 24;
     let needed = (count + FOR_THE_PROCESS_ITSELF) as u64;
-    let limit = harness::limit(Resource::Nofile).and_then(|limit| limit.maximum);
+    let limit = getrlimit(Resource::Nofile).maximum;
     if limit.is_some_and(|limit| limit < needed) {
         let limit = limit.unwrap_or_default();
         return Err(Unavailable::because(format!(
@@ -55,12 +55,6 @@ pub fn reserve_connections(count: usize) -> Result<()> {
     }
 }
 
-/// Where this program lies, beside others that it starts.
-pub fn own_path() -> Result<PathBuf> {
-    let unknown = |error| Unavailable::because(format!("where this program lies cannot be found out: {error}"));
-    std::env::current_exe().map_err(unknown)
-}
-
 const PORTS: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
 /// Makes sure that `count` more threads can be started: a limit that is met halfway may abort the process instead of
@@ -69,7 +63,7 @@ pub fn reserve_threads(count: usize) -> Result<()> {
     // The stack, its guard page, the stack for signals and the guard page of that.
     const MAPPINGS_OF_A_THREAD: u64 = 4;
     let (existing, mappings) = (existing_threads(), lines_of("/proc/self/maps"));
-    let processes = harness::limit(Resource::Nproc).and_then(|limit| limit.current).unwrap_or(u64::MAX);
+    let processes = getrlimit(Resource::Nproc).current.unwrap_or(u64::MAX);
     let limits = [
         ("vm.max_map_count", number_in("/proc/sys/vm/max_map_count").saturating_sub(mappings) / MAPPINGS_OF_A_THREAD),
         ("kernel.pid_max", number_in("/proc/sys/kernel/pid_max").saturating_sub(existing)),

@@ -43,7 +43,7 @@ fn ours(way: Way, placement: Placement) -> Result<Service> {
         Way::Pool | Way::Axum | Way::AxumBytes => return Err(Unavailable::because("this book has no such server")),
     };
     placement.pin_participant(0)?;
-    under_valgrind::told(&resources::own_path()?.with_file_name(name), &["--serve-seconds", "600"])
+    under_valgrind::told(&env::current_exe()?.with_file_name(name), &["--serve-seconds", "600"])
 }
 
 /// The service as documentation shows it.

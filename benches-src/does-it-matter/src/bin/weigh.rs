@@ -13,7 +13,7 @@ use serde::Serialize;
 
 fn weigh(Weighed { binary }: Weighed, _: Placement, report: Report) -> Result<()> {
     let named = binary.to_possible_value().context("each of them has a name")?;
-    let path = resources::own_path()?.with_file_name(named.get_name());
+    let path = std::env::current_exe()?.with_file_name(named.get_name());
     let file = fs::read(&path).with_context(|| format!("cannot read {}; build it first", path.display()))?;
     let parts = elf::loaded(&file).with_context(|| format!("cannot weigh {}", path.display()))?;
     let of = |kind| parts.iter().filter(|part| part.kind == kind).map(|part| part.bytes as f64).sum::<f64>();

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 fn detect_limit(parameters: Parameters, _: Placement, report: Report) -> Result<()> {
     only_when_asked(parameters.push)?;
-    let own = resources::own_path()?;
+    let own = std::env::current_exe()?;
     let climber = own.with_file_name(match parameters.unit {
         Unit::Thread => "reach-thread",
         Unit::Pthread => "reach-pthread",
