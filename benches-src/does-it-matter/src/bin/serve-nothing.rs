@@ -1,25 +1,25 @@
 //! One operation: one request of a length known beforehand, answered with the same bytes each time, so that the load generator has the more to do.
 
 use std::io::{ErrorKind, Read, Write};
+use std::net::TcpListener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use does_it_matter::accepting::Hindrance;
 use does_it_matter::http;
 use does_it_matter::order::Order;
 use does_it_matter::serving::{self, Answered, Shared};
 use harness::Nothing;
-use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Registry, Token};
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
 
-fn serve_nothing(listener: std::net::TcpListener, _: Nothing, shared: Shared) -> Result<()> {
+fn serve_nothing(listener: TcpListener, _: Nothing, shared: Shared) -> Result<()> {
     let json = Order::of_bytes(1, shared.json_bytes).to_json();
     let (request_bytes, answer) = (http::request(&json).len(), http::answer_to(&json));
     listener.set_nonblocking(true)?;
-    let mut listener = TcpListener::from_std(listener);
+    let mut listener = mio::net::TcpListener::from_std(listener);
     let (mut poll, mut events, mut room) = (Poll::new()?, Events::with_capacity(1024), vec![0; 64 << 10]);
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    let mut connections = Vec::new();
+    let mut connections: Vec<Option<Connection>> = Vec::new();
     loop {
         match poll.poll(&mut events, None) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -27,7 +27,12 @@ fn serve_nothing(listener: std::net::TcpListener, _: Nothing, shared: Shared) ->
         }
         for event in &events {
             if event.token() == LISTENER {
-                accept(&mut listener, poll.registry(), &mut connections)?;
+                while let Some(mut stream) = unless_it_would_block(listener.accept())?.map(|(stream, _)| stream) {
+                    stream.set_nodelay(true)?;
+                    let interest = Interest::READABLE | Interest::WRITABLE;
+                    poll.registry().register(&mut stream, Token(connections.len()), interest)?;
+                    connections.push(Some(Connection { stream, came: 0, written: 0 }));
+                }
             } else if let Some(connection) = &mut connections[event.token().0] {
                 let open = connection.go_on(&mut room, request_bytes, &answer, &shared.answered);
                 if !open.unwrap_or(false) {
@@ -35,28 +40,6 @@ fn serve_nothing(listener: std::net::TcpListener, _: Nothing, shared: Shared) ->
                 }
             }
         }
-    }
-}
-
-/// Takes in all who have connected.
-fn accept(listener: &mut TcpListener, registry: &Registry, connections: &mut Vec<Option<Connection>>) -> Result<()> {
-    loop {
-        let mut stream = match listener.accept().map_err(Hindrance::of) {
-            Ok((stream, _)) => stream,
-            Err(hindrance) => match hindrance? {
-                Hindrance::Nobody => return Ok(()),
-                Hindrance::Lost => continue,
-                full => {
-                    full.wait();
-                    // By that the loop is told again of those who are left, after others may have ended.
-                    return Ok(registry.reregister(listener, LISTENER, Interest::READABLE)?);
-                }
-            },
-        };
-        let (interest, number) = (Interest::READABLE | Interest::WRITABLE, Token(connections.len()));
-        let started = stream.set_nodelay(true).and_then(|()| registry.register(&mut stream, number, interest));
-        // What ends one connection, an error too, is of no concern to the others.
-        connections.push(started.ok().map(|()| Connection { stream, came: 0, written: 0 }));
     }
 }
 

@@ -13,12 +13,11 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 use socket2::SockRef;
 
 const THREAD: &str = env!("CARGO_BIN_EXE_serve-thread");
-/// They wait for connections on a thread, in a task or in a loop over events, and open nothing else.
-const ALONE: [&str; 10] = [
+/// They wait for connections on a thread or in a task, and open nothing else.
+const ALONE: [&str; 9] = [
     THREAD,
     env!("CARGO_BIN_EXE_serve-tokio"),
     env!("CARGO_BIN_EXE_serve-tokio-plain"),
-    env!("CARGO_BIN_EXE_serve-nothing"),
     env!("CARGO_BIN_EXE_brief-thread"),
     env!("CARGO_BIN_EXE_brief-tokio"),
     env!("CARGO_BIN_EXE_brief-pool"),
