@@ -83,7 +83,7 @@ const SEARCHES = {
   'context switch': 'switch-cost.html',
   'tokio context switch ns': 'switch-cost.html',
   'how many threads can linux handle': 'limits.html',
-  'thread stack memory rss': 'memory.html',
+  'thread stack memory rss': 'memory/what-is-a-threads-memory-made-of.html',
   'go goroutine memory': 'memory/how-do-goroutines-compare.html',
   'green threads': 'memory/how-do-goroutines-compare.html',
   'virtual threads': 'memory/how-do-virtual-threads-compare.html',

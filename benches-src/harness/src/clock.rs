@@ -100,9 +100,9 @@ const COST: &str = "clock_cost";
 /// Notes what is to be known of clock and counters before anything is timed.
 pub(crate) fn note_itself(observation: &mut Observation, instruments: Instruments) {
     observation.idle_window = Some(idle_window(instruments));
-    let (step_ns, cost_ns) = laps::step_and_cost_ns();
+    let (resolution_ns, cost_ns) = laps::resolution_and_cost_ns();
     let ns = |value| Measure { unit: "ns".to_owned(), values: vec![value] };
-    observation.measures.insert("clock_resolution".to_owned(), ns(step_ns));
+    observation.measures.insert("clock_resolution".to_owned(), ns(resolution_ns));
     observation.measures.insert(COST.to_owned(), ns(cost_ns));
 }
 

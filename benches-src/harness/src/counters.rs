@@ -23,14 +23,8 @@ const NAMES: [&str; 8] = [
 ];
 const OWN: usize = 4;
 
-const GETRUSAGE: &str = "getrusage";
-
-/// Where the counters stand.
-const SOURCES: [&str; NAMES.len()] = [
-    GETRUSAGE,
-    GETRUSAGE,
-    GETRUSAGE,
-    GETRUSAGE,
+/// Where the machine's counters stand.
+const SOURCES: [&str; NAMES.len() - OWN] = [
     "row RES of /proc/interrupts",
     "row CAL of /proc/interrupts",
     "/sys/devices/system/cpu/cpu*/cpuidle/state*/usage",
@@ -83,16 +77,16 @@ pub fn read(edge: Edge) -> Counters {
 }
 
 fn own() -> [Option<u64>; OWN] {
-    let Some(usage) = resource_usage() else { return [None; OWN] };
+    let usage = resource_usage();
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
     [ns(usage.ru_utime), ns(usage.ru_stime), usage.ru_nvcsw as u64, usage.ru_nivcsw as u64].map(Some)
 }
 
 /// What this machine does not let us read, and why.
 pub fn unavailable() -> BTreeMap<String, String> {
-    let all = NAMES.into_iter().zip(SOURCES).zip(read(Edge::End).0);
-    let missing = |((name, source), value): ((&str, &str), Option<u64>)| {
-        value.is_none().then(|| (name.to_owned(), format!("{source} cannot be read here")))
+    let all = NAMES[OWN..].iter().zip(SOURCES).zip(system_wide());
+    let missing = |((name, source), value): ((&&str, &str), Option<u64>)| {
+        value.is_none().then(|| ((*name).to_owned(), format!("{source} cannot be read here")))
     };
     all.filter_map(missing).collect()
 }
@@ -167,11 +161,13 @@ pub fn migrations() -> Result<u64, String> {
     Ok(sum)
 }
 
-/// CPU time and switches of all threads of this process, ended ones included; none where a sandbox does not tell.
-fn resource_usage() -> Option<libc::rusage> {
+/// CPU time and switches of all threads of this process, ended ones included.
+fn resource_usage() -> libc::rusage {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: getrusage writes a whole `rusage` through a pointer that is valid for that.
-    let is_known = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) } == 0;
-    // SAFETY: it said that it has written it.
-    is_known.then(|| unsafe { usage.assume_init() })
+    // SAFETY: getrusage writes a whole `rusage` through a pointer that is valid for that; with RUSAGE_SELF and a valid
+    // pointer it cannot fail, which is asserted before the value is taken to be initialised.
+    unsafe {
+        assert_eq!(libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()), 0);
+        usage.assume_init()
+    }
 }

@@ -26,7 +26,7 @@ pub const fn described(name: &'static str, unit: &'static str, means: &'static s
 /// What every program reports whose operation is timed.
 pub const ELAPSED: [Described; 3] = [
     described("elapsed", "ns", "the time of one operation, by the median sample"),
-    described("clock_resolution", "ns", "the least step by which the monotonic clock was seen to move"),
+    described("clock_resolution", "ns", "the monotonic clock's stated resolution"),
     described("clock_cost", "ns", "the time that one reading of the clock takes"),
 ];
 

@@ -4,6 +4,7 @@ use std::sync::{LazyLock, mpsc};
 use std::time::Instant;
 
 use observation::Window;
+use rustix::time::{ClockId, clock_getres};
 
 use crate::counters::{self, Counters, Edge};
 
@@ -159,20 +160,14 @@ pub fn monotonic_ns() -> u64 {
     START.elapsed().as_nanos() as u64
 }
 
-/// The least step by which the clock was seen to move, whatever it says of itself, and the cost of reading it, both in nanoseconds.
-pub fn step_and_cost_ns() -> (f64, f64) {
+/// The clock's stated resolution and the measured cost of reading it, both in nanoseconds.
+pub fn resolution_and_cost_ns() -> (f64, f64) {
     const READINGS: u32 = 1000;
+    let resolution = clock_getres(ClockId::Monotonic);
     let start = monotonic_ns();
-    let (mut last, mut step) = (start, u64::MAX);
     for _ in 0..READINGS {
-        let now = monotonic_ns();
-        step = if now > last { step.min(now - last) } else { step };
-        last = now;
+        std::hint::black_box(monotonic_ns());
     }
-    let cost = (last - start) as f64 / f64::from(READINGS);
-    // A clock of long steps may not have moved yet.
-    while step == u64::MAX {
-        step = Some(monotonic_ns() - last).filter(|moved| *moved > 0).unwrap_or(u64::MAX);
-    }
-    (step as f64, cost)
+    let cost = (monotonic_ns() - start) as f64 / f64::from(READINGS);
+    (resolution.tv_sec as f64 * 1e9 + resolution.tv_nsec as f64, cost)
 }

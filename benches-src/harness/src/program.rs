@@ -1,13 +1,11 @@
 //! The two entries: the whole of a program's `main`.
 
-use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::{ArgMatches, Args, Command};
 use observation::Observation;
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 
 use crate::clock::{self, Clock};
@@ -15,7 +13,7 @@ use crate::command_line::{self, HarnessFlags};
 use crate::describe::{self, Described, ELAPSED};
 use crate::laps::{Instruments, REAL};
 use crate::report::{self, Report};
-use crate::{Placement, Unavailable, counters};
+use crate::{Placement, counters};
 
 /// No parameters at all.
 #[derive(clap::Args, serde::Serialize, Clone, Copy)]
@@ -98,9 +96,10 @@ pub(crate) fn observe(
     fill: impl FnOnce(&mut Observation) -> Result<()>,
 ) -> Result<Observation> {
     let mut observation = report::empty(name, &parameters?, flags.placement)?;
-    raise_descriptor_limit();
-    let run = || flags.placement.apply().and_then(|()| fill(&mut observation));
-    match catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(Unavailable::unless_refused) {
+    // As many descriptors as are allowed. Who needs more says so.
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    match flags.placement.apply().and_then(|()| fill(&mut observation)) {
         Ok(()) => Ok(observation),
         Err(error) => report::unavailable_or_failed(observation, error),
     }
@@ -125,22 +124,4 @@ pub(crate) fn timed(
 /// them, and be the same in every round. What is kept here is as long as tally makes it, which differs from round to round.
 fn move_the_heap() {
     std::mem::forget(std::env::var_os("ENVIRONMENT_PADDING"));
-}
-
-/// Raises the soft descriptor limit to the hard one, where that is allowed. Who needs more than there are then says so.
-fn raise_descriptor_limit() {
-    if let Some(Rlimit { maximum, .. }) = limit(Resource::Nofile) {
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    }
-}
-
-/// A limit of this process; none where a sandbox does not tell, which rustix takes to be impossible.
-fn limit(of: Resource) -> Option<Rlimit> {
-    let mut limit = MaybeUninit::<libc::rlimit>::uninit();
-    // SAFETY: getrlimit writes a whole `rlimit` through a pointer that is valid for that.
-    let is_known = unsafe { libc::getrlimit(of as _, limit.as_mut_ptr()) } == 0;
-    // SAFETY: it said that it has written it.
-    let limit = is_known.then(|| unsafe { limit.assume_init() })?;
-    let number = |limit| (limit != libc::RLIM_INFINITY).then_some(limit);
-    Some(Rlimit { current: number(limit.rlim_cur), maximum: number(limit.rlim_max) })
 }

@@ -64,13 +64,9 @@ pub fn empty(name: &str, parameters: &[u8], placement: Placement) -> Result<Obse
 
 /// A cell that this machine cannot run is an observation too; anything else that goes wrong is a failure.
 pub fn unavailable_or_failed(mut observation: Observation, error: anyhow::Error) -> Result<Observation> {
-    match Unavailable::reason_of(&error) {
-        Some(reason) => {
-            observation.unavailable.insert("elapsed".to_owned(), reason);
-            Ok(observation)
-        }
-        None => Err(error),
-    }
+    let reason = Unavailable::reason_of(&error).ok_or(error)?;
+    observation.unavailable.insert("elapsed".to_owned(), reason);
+    Ok(observation)
 }
 
 /// What there is to distrust about samples, given what one reading of the clock costs. What stands before the colon is the
