@@ -155,7 +155,10 @@ fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
             let may_fail =
                 !source.starts_with("harness/") || matches!(lacking, Lacking::Call(syscalls::Sysno::getrusage));
             if may_fail && !output.status.success() && !said.trim().is_empty() {
-                seen.insert(&cell.program, format!("fails: {}", said.lines().next().unwrap_or_default()));
+                seen.insert(
+                    &cell.program,
+                    format!("fails: {}", said.lines().find(|line| !line.is_empty()).unwrap_or_default()),
+                );
                 continue;
             }
             return Err(format!("{cell}: {}: {said}", output.status));
