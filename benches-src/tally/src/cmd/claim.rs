@@ -2,6 +2,7 @@
 
 mod chips;
 mod counts;
+mod ledger;
 mod machines;
 mod many;
 pub mod part;
@@ -16,6 +17,7 @@ use crate::book::plan::Plan;
 use crate::book::published::{Kind, Publication};
 use crate::book::verdict::Verdict;
 use crate::cmd::claim::counts::Counts;
+use crate::cmd::claim::ledger::ledger;
 use crate::cmd::claim::part::{JudgedPart, in_words};
 use crate::compute::between::ENOUGH_SESSIONS;
 use crate::compute::judging::{Judgement, all_of, any_of};
@@ -286,34 +288,6 @@ impl<'a> Judged<'a> {
         Ok(format!("<strong>{}</strong> here{stale}{machines}: {sentence} ({link})", self.verdict().said_of(1)))
     }
 
-    /// Its rows in the ledger, one for each part, which all stand beside its words.
-    fn rows(&self, view: &View) -> Result<String> {
-        let publication = view.published.publication(&self.claim.source)?;
-        let (class, parts) = (self.verdict().class(), self.parts.len());
-        let mut out = format!("<tbody class=\"{class}\">\n");
-        for (index, part) in self.parts.iter().enumerate() {
-            let [mut claim, mut verdict] = [String::new(), String::new()];
-            if index == 0 {
-                claim = format!(
-                    "<th scope=\"rowgroup\" rowspan=\"{parts}\">{}</th><td rowspan=\"{parts}\">{} <cite><a href=\"{}\">{}</a></cite></td>",
-                    claim_link(view, self.chapter, self.claim),
-                    sentence(self.claim, publication),
-                    source_of(view, publication),
-                    html(&publication.title)
-                );
-                let (words, machines) = (self.cell(view)?, self.machines(view)?);
-                verdict = format!("<td rowspan=\"{parts}\">{words}{machines}</td>");
-            }
-            out += &format!(
-                "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td>{verdict}</tr>\n",
-                html(&part.part.name),
-                html(&part.published()),
-                part.here(view)?
-            );
-        }
-        Ok(out + "</tbody>\n")
-    }
-
     fn text(&self, view: &View) -> Result<String> {
         let figure = view.published.publication(&self.claim.source)?.word();
         let mut out = self.line(view)?;
@@ -403,42 +377,4 @@ fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<(Verdict
 /// An error where a claim cannot be judged here, or not concluded.
 pub fn can_be_concluded(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<()> {
     Judged::new(view, plan, claim)?.conclusion(view, Form::Text).map(drop)
-}
-
-/// The number of a claim, by which it is listed: C2 before C10.
-fn place(claim: &PlannedClaim) -> (String, u32) {
-    let letters = claim.id.trim_end_matches(|c: char| c.is_ascii_digit());
-    (letters.to_owned(), claim.id[letters.len()..].parse().unwrap_or(0))
-}
-
-/// All claims: those that others published, and folded below them what this book expected. There is more of it, and fewer come for it.
-fn ledger(view: &View, claims: Vec<Judged>) -> Result<String> {
-    let (mut published, mut predicted) = (Vec::new(), Vec::new());
-    for judged in claims {
-        if is_published(view, judged.claim)? { published.push(judged) } else { predicted.push(judged) }
-    }
-    let mut out = rows_of(view, &mut published, "What others have published", "published")?;
-    if !predicted.is_empty() {
-        let own = rows_of(view, &mut predicted, "What this book expected before it measured", "predicted")?;
-        let count = predicted.len();
-        out += &format!(
-            "<details class=\"numbers\"><summary>All {count} predictions of this book, and what became of them</summary>\n{own}</details>\n"
-        );
-    }
-    Ok(out)
-}
-
-/// A table of claims in the order of their numbers; nothing where there are none.
-fn rows_of(view: &View, claims: &mut [Judged], caption: &str, figure: &str) -> Result<String> {
-    if claims.is_empty() {
-        return Ok(String::new());
-    }
-    claims.sort_by_key(|judged| place(judged.claim));
-    let rows = claims.iter().map(|judged| judged.rows(view)).collect::<Result<String>>()?;
-    Ok(format!(
-        "{}<table class=\"ledger\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">id</th>\
-         <th scope=\"col\">claim</th><th scope=\"col\">part</th><th scope=\"col\">{figure}</th><th scope=\"col\">here</th>\
-         <th scope=\"col\">verdict</th></tr></thead>\n{rows}</table>\n</div>\n",
-        render::wide(caption)
-    ))
 }
