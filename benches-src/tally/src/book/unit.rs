@@ -40,6 +40,15 @@ impl Unit {
         let is_plain = |unit| matches!(unit, Unit::Count | Unit::Ratio);
         self == other || is_plain(self) && is_plain(other)
     }
+
+    /// How fields and columns for scripts end, so that they say it.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "_ns",
+            Unit::Bytes => "_bytes",
+            Unit::Count | Unit::Ratio => "",
+        }
+    }
 }
 
 /// The unit of two combined; none where they do not fit.

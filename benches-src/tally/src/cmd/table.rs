@@ -111,7 +111,7 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
 /// Everything that rows have, for download.
 pub fn csv(experiment: &Experiment, rows: &[Row]) -> String {
     let unit = rows.iter().find_map(|row| row.main.as_ref().ok()).map_or(Unit::Nanoseconds, |quantity| quantity.unit);
-    let unit = render::unit_suffix(unit);
+    let unit = unit.suffix();
     let counters = beside_the_time(experiment).into_iter().map(|(name, _)| name.to_owned());
     let names = [format!("median{unit}"), format!("beyond_baseline{unit}")].into_iter().chain(counters).collect();
     downloads::csv(names, rows.iter().map(|row| (&row.cell, row.numbers())))

@@ -1,5 +1,6 @@
 //! What charts show: tidy rows on one scale, for each shape. Intervals are computed here and never in a browser.
 
+mod caches;
 mod names;
 
 use std::collections::BTreeSet;
@@ -19,11 +20,11 @@ use crate::print::escape::html;
 use crate::print::format::{self, Scale};
 use crate::print::frame::shared_parameters;
 use crate::print::measures::scale_of;
+use crate::print::points::caches::cache_marks;
 use crate::print::points::names::{Names, Rows, above, set_names_apart, shares_for_names, turn_names_inwards, within};
 use crate::print::rows::Row;
 use crate::print::view::View;
 use crate::project::Machine;
-use crate::record::Record;
 use crate::record::sources::Freshness;
 use crate::statistics::Estimate;
 
@@ -391,15 +392,6 @@ fn swept_parameter(rows: &[Row]) -> Option<String> {
     let most = |name: &String| programs.iter().map(|program| numbers(name, program)).max().unwrap_or(0);
     let varied = names.into_iter().map(|name| (most(name), name)).filter(|(values, _)| *values > 1);
     varied.max_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first))).map(|(_, name)| name.clone())
-}
-
-/// Where so many participants that each touch so many bytes would fill a cache, as far as the sweep reaches.
-fn cache_marks(record: &Record, points: &[Value], bytes_each: f64) -> Vec<Value> {
-    let xs = points.iter().filter_map(|point| point["x"].as_f64());
-    let (low, high) = xs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
-    let caches = record.header.machine.data_caches().into_iter();
-    let caches = caches.map(|(name, bytes)| (name, bytes / bytes_each)).filter(|(_, x)| (low..=high).contains(x));
-    caches.map(|(name, x)| json!({ "who": "cache", "note": name, "x": x })).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
 use crate::book::sentences;
-use crate::book::unit::Unit;
 use crate::compute::doubts::{FAILED, Mark};
 use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::across;
@@ -368,7 +367,7 @@ pub fn json(id: &str, measured: &Measured, machine: &str, state: &str) -> serde_
             fields.insert("reason".to_owned(), missing.reason.clone().into());
         }
         Ok(Quantity { unit, estimate, within, sessions, .. }) => {
-            let suffix = unit_suffix(*unit);
+            let suffix = unit.suffix();
             let (low, high) = estimate.interval.unzip();
             let (session_low, session_high) = within.unzip();
             fields.insert(format!("median{suffix}"), estimate.median.into());
@@ -381,15 +380,6 @@ pub fn json(id: &str, measured: &Measured, machine: &str, state: &str) -> serde_
         }
     }
     object
-}
-
-/// How fields and columns for scripts end, so that they say their unit.
-pub fn unit_suffix(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Nanoseconds => "_ns",
-        Unit::Bytes => "_bytes",
-        Unit::Count | Unit::Ratio => "",
-    }
 }
 
 /// A word for how fresh a record is, or for why there is none.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::compute::quantity::Missing;
+use crate::record::Record;
 use crate::record::tests::{cell, header};
 
 fn row(hops: u64) -> Row {
