@@ -2,4 +2,4 @@
 
 import { isAccessible } from '../accessible.mjs';
 
-isAccessible('light', [320, 1440]);
+isAccessible('light', 1440);

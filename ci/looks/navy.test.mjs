@@ -2,4 +2,4 @@
 
 import { isAccessible } from '../accessible.mjs';
 
-isAccessible('navy', [390]);
+isAccessible('navy', 390);
