@@ -27,30 +27,41 @@ pub struct Scatter<'a> {
 /// What is asked of each machine, with its head.
 type Heads<'a> = [(String, Asked<'a>)];
 
+/// The same, and what each machine has of it.
+type Seen<'a> = (Vec<(String, Asked<'a>)>, Vec<Point>);
+
 impl Plot for Scatter<'_> {
     fn finding(&self, view: &View, form: Form) -> Result<String> {
-        let points = Point::all(view, self.planned, &self.planned.asked(&view.plans)?)?;
+        let (_, points) = self.seen(view)?;
         Ok(render::words(&found::finding(self.planned, &points), form))
     }
 
     fn print(&self, view: &View, form: Form) -> Result<String> {
-        let asked = self.planned.asked(&view.plans)?;
-        let points = Point::all(view, self.planned, &asked)?;
+        let (asked, points) = self.seen(view)?;
         Ok(match form {
             Form::Page => figure(view, self.planned, &asked, &points, |figure| figure.page(view))?,
-            Form::Text => format!("{}\n{}", self.finding(view, form)?, text(self.planned, &asked, &points)),
+            Form::Text => {
+                format!("{}\n{}", found::finding(self.planned, &points), text(self.planned, &asked, &points))
+            }
             Form::Json => points.iter().map(|point| json(point, &asked).to_string() + "\n").collect(),
         })
     }
 
     fn standalone(&self, view: &View) -> Result<String> {
-        let asked = self.planned.asked(&view.plans)?;
-        let points = Point::all(view, self.planned, &asked)?;
+        let (asked, points) = self.seen(view)?;
         figure(view, self.planned, &asked, &points, |figure| figure.standalone(view))
     }
 
     fn is_known(&self, view: &View) -> Result<()> {
         self.planned.is_known(&view.plans)
+    }
+}
+
+impl Scatter<'_> {
+    fn seen<'a>(&self, view: &'a View) -> Result<Seen<'a>> {
+        let asked = self.planned.asked(&view.plans)?;
+        let points = Point::all(view, self.planned, &asked)?;
+        Ok((asked, points))
     }
 }
 
