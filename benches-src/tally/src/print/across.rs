@@ -117,6 +117,11 @@ impl Among {
         Ok(among)
     }
 
+    /// Those that say the other of two things.
+    pub fn others(self) -> Self {
+        Self { alike: self.of - self.alike, ..self }
+    }
+
     /// Whether fewer than half say the same.
     pub fn is_contradicted(self) -> bool {
         2 * self.alike < self.of

@@ -65,14 +65,14 @@ fn row<'a>(view: &View, advice: &'a Advice, form: Form) -> Result<Row<'a>> {
     let case = Numbers::read(&data, view, &view.machine)?.worked(data.case(service)?)?;
     let way = format!("{}#{}", view.way_to("would-threads-do.md"), case.address(&data)?);
     let state = takeaways::answered(view, &view.machine, service)?;
-    let like = |here: State| {
-        Among::count(view, |machine| Ok(takeaways::answered(view, machine, service)?.map(|own| own.is_like(here))))
-    };
+    let here = state.unwrap_or(State::Yes);
+    let alike =
+        Among::count(view, |machine| Ok(takeaways::answered(view, machine, service)?.map(|own| own.is_like(here))))?;
     let among = match state {
-        Some(here) => like(here)?.words(),
+        Some(_) => alike.words(),
         // What was not measured here has an answer elsewhere.
-        None if like(State::Yes)?.is_contradicted() => format!("tasks: {}", like(State::No)?.words()),
-        None => format!("threads: {}", like(State::Yes)?.words()),
+        None if alike.is_contradicted() => format!("tasks: {}", alike.others().words()),
+        None => format!("threads: {}", alike.words()),
     };
     let because = said(takeaways::sentence(view, say, form)?, form);
     Ok(Row { service, way: Some(way), choice: state.map_or("not measured", State::choice), among, because })
