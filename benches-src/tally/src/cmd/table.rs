@@ -86,15 +86,9 @@ fn page(frame: Frame, rows: &[Row]) -> Result<String> {
     let (mut numbers, mut full_only) = (Vec::new(), Vec::new());
     for row in rows {
         let other = || there.iter().find(|own| own.cell == row.cell && own.main.is_ok());
-        let found = match &row.main {
-            Err(missing) if row.is_full_only() => {
-                other().map(|own| Ok(Numbers::There(columns.cells(frame, own)?, missing.clone())))
-            }
-            Err(missing) => Some(Ok(Numbers::Missing(missing.clone()))),
-            Ok(_) => Some(columns.cells(frame, row).map(Numbers::Cells)),
-        };
-        match found {
-            Some(own) => numbers.push((&row.cell, own?)),
+        let there = || other().map(|own| columns.cells(frame, own)).transpose();
+        match Numbers::of(&row.main, || columns.cells(frame, row), there)? {
+            Some(own) => numbers.push((&row.cell, own)),
             None => full_only.push(&row.cell),
         }
     }

@@ -45,6 +45,22 @@ pub enum Numbers {
     Missing(Missing),
 }
 
+impl Numbers {
+    /// Those of a row with this main number: its own cells, or another machine's where only a full
+    /// run would have measured it. Nothing where that has none either.
+    pub fn of(
+        main: &Measured,
+        own: impl FnOnce() -> Result<Vec<String>>,
+        there: impl FnOnce() -> Result<Option<Vec<String>>>,
+    ) -> Result<Option<Self>> {
+        Ok(match main {
+            Ok(_) => Some(Self::Cells(own()?)),
+            Err(missing) if missing.word == "full only" => there()?.map(|cells| Self::There(cells, missing.clone())),
+            Err(missing) => Some(Self::Missing(missing.clone())),
+        })
+    }
+}
+
 /// Whose numbers a table shows.
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {

@@ -146,7 +146,8 @@ impl Measures {
         };
         let (mut numbers, mut full_only) = (Vec::new(), Vec::new());
         for row in &self.rows {
-            match self.numbers(row, there.as_ref()) {
+            let other = || there.as_ref().and_then(|there| self.like(row, there));
+            match Numbers::of(row.main(), || Ok(Self::cells(row)), || Ok(other().map(|own| Self::cells(&own))))? {
                 Some(own) => numbers.push((&row.cell, own)),
                 None => full_only.push(&row.cell),
             }
@@ -202,18 +203,6 @@ impl Measures {
             Err(missing) => format!("<td>{}</td>", render::in_cell(missing)),
         };
         row.values.iter().enumerate().map(number).collect()
-    }
-
-    /// What stands in a row; nothing in one that a full run alone measures, here and there.
-    fn numbers(&self, row: &Row, there: Option<&Self>) -> Option<Numbers> {
-        match row.main() {
-            Ok(_) => Some(Numbers::Cells(Self::cells(row))),
-            Err(missing) if row.is_full_only() => {
-                let own = self.like(row, there?)?;
-                Some(Numbers::There(Self::cells(&own), missing.clone()))
-            }
-            Err(missing) => Some(Numbers::Missing(missing.clone())),
-        }
     }
 
     /// Another machine's row of the same cell, in these columns.
