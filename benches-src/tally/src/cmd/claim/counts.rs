@@ -82,7 +82,7 @@ pub fn verdict_on(view: &View, machine: &Machine, claim: &Claim) -> Result<Verdi
     let judge = |part| -> Result<_> {
         let asked = claim.asked(&view.plans, part)?;
         let (expected, figure) = (expected_of(&view.published, part)?, figure_of(&view.published, part)?);
-        Ok(judge_figure(&elsewhere(view, machine, &asked)?, &expected, figure))
+        Ok(judge_figure(&elsewhere(view, machine, &asked)?, &expected, figure.map(|(value, _)| value)))
     };
     let parts: Vec<_> = claim.parts.iter().map(judge).collect::<Result<_>>()?;
     Ok(together(claim, parts.into_iter()).verdict)

@@ -48,7 +48,7 @@ impl<'a> JudgedPart<'a> {
             );
         }
         let is_plain = published.as_ref().is_some_and(|figure| figure.leaves().is_empty());
-        let published = published.map(|figure| evaluate_published(&figure, &view.published)).transpose()?;
+        let published = figure_of(&view.published, part)?;
         if let (Ok(Quantity { unit, .. }), Some((_, published))) = (&measured, published) {
             ensure!(
                 is_plain || published.is_like(*unit),
@@ -250,10 +250,9 @@ pub fn in_words(judgement: Judgement) -> String {
 }
 
 /// What was published of a part, where anything was.
-pub fn figure_of(published: &Published, part: &Part) -> Result<Option<f64>> {
+pub fn figure_of(published: &Published, part: &Part) -> Result<Option<(f64, Unit)>> {
     let figure = part.published.as_deref().map(Expression::parse).transpose()?;
-    let figure = figure.map(|figure| evaluate_published(&figure, published)).transpose()?;
-    Ok(figure.map(|(value, _)| value))
+    figure.map(|figure| evaluate_published(&figure, published)).transpose()
 }
 
 /// What would agree with a part.
@@ -261,7 +260,9 @@ pub fn expected_of(published: &Published, part: &Part) -> Result<Expectation> {
     let own = figure_of(published, part)?;
     let value = |text: &str| -> Result<f64> {
         if text == "published" {
-            return own.with_context(|| format!("part {:?} speaks of what was published, and has nothing", part.name));
+            let (value, _) =
+                own.with_context(|| format!("part {:?} speaks of what was published, and has nothing", part.name))?;
+            return Ok(value);
         }
         Ok(evaluate_published(&Expression::parse(text)?, published)?.0)
     };
