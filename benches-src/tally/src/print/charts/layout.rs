@@ -72,13 +72,10 @@ pub fn lay_out(spec: &mut Value, rows: &[Value]) {
     }
 }
 
-/// The most dots that a row has below each other.
+/// The most dots that a row has below each other: of what has no lanes, one.
 fn lanes(rows: &[Value]) -> usize {
-    let mut of: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for row in rows {
-        of.entry(row["name"].to_string()).or_default().insert(row["down"].to_string());
-    }
-    of.values().map(BTreeSet::len).max().unwrap_or(1)
+    let highest = rows.iter().filter_map(|row| row["up"].as_f64()).fold(0.0, f64::max);
+    (2.0 * highest / LANE).round() as usize + 1
 }
 
 /// A plot for each column, with one title below all of them.
