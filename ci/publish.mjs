@@ -1,20 +1,13 @@
 // Builds the site that is published: `node ci/publish.mjs [MACHINE…]`. It has the reference machine's numbers; below site/machine/NAME
 // stand the same pages with those of every other machine, or of those that are named. Each page has a link to itself on each of them.
 
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { otherMachines, pages } from './site.mjs';
+import { build, otherMachines, pages } from './site.mjs';
 
 /** Where the pages of a machine stand below the site; the reference machine's are the site's own. */
 const folderOf = (machine) => (machine === 'reference' ? '' : join('machine', machine));
-
-function build(checkout, machine) {
-  const env = { ...process.env, MDBOOK_PREPROCESSOR__MEASURE__EFFORT: 'never', MDBOOK_PREPROCESSOR__MEASURE__SHOW: machine };
-  const { status } = spawnSync('mdbook', ['build', '--dest-dir', join(checkout, 'site', folderOf(machine))], { cwd: checkout, env, stdio: 'inherit' });
-  if (status !== 0) throw new Error(`the book cannot be built with the numbers of ${machine}`);
-}
 
 /** The choice of a machine, for below the line that says whose numbers a page shows. */
 function choice(site, machines, page, own) {
@@ -27,8 +20,11 @@ function choice(site, machines, page, own) {
 /** Builds all of them in this checkout. */
 export function publish(checkout, others) {
   const machines = ['reference', ...others];
-  for (const machine of machines) build(checkout, machine);
   const site = join(checkout, 'site');
+  for (const machine of machines) {
+    const { status, output } = build(checkout, { effort: 'never', show: machine }, { MDBOOK_BUILD__BUILD_DIR: join('site', folderOf(machine)) });
+    if (status !== 0) throw new Error(`the book cannot be built with the numbers of ${machine}: ${output}`);
+  }
   for (const own of machines) {
     const folder = join(site, folderOf(own));
     for (const page of pages(folder).filter((page) => !page.startsWith('machine/'))) {
