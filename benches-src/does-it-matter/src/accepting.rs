@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-/// How long to wait where the kernel has nothing free for another connection. Meanwhile one may end.
+/// How long to wait where the kernel has nothing free for another connection. Meanwhile one may
+/// end.
 const A_WHILE: Duration = Duration::from_millis(5);
 
 /// Why nothing was accepted, where another connection can be.
@@ -67,7 +68,8 @@ pub async fn accept_on_tokio(listener: &tokio::net::TcpListener) -> io::Result<t
     loop {
         match listener.accept().await {
             Ok((stream, _)) => return Ok(stream),
-            // The thread itself: a runtime that is measured has no timer, which it would look at whenever it has nothing to do.
+            // The thread itself: a runtime that is measured has no timer, which it would look at
+            // whenever it has nothing to do.
             Err(error) => Hindrance::of(error)?.wait(),
         }
         // One of the others may end and leave a descriptor.

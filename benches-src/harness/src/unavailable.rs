@@ -11,7 +11,8 @@ impl Unavailable {
         anyhow::Error::new(Self(reason.into()))
     }
 
-    /// Said by the program itself, or of what the kernel, or a sandbox around this process, does not let it do.
+    /// Said by the program itself, or of what the kernel, or a sandbox around this process, does
+    /// not let it do.
     pub(crate) fn reason_of(error: &anyhow::Error) -> Option<String> {
         let own = error.downcast_ref::<Self>().map(|own| own.0.clone());
         own.or_else(|| error.chain().any(is_refused).then(|| format!("it is refused here: {error:#}")))

@@ -2,7 +2,8 @@
 
 use std::panic::{UnwindSafe, catch_unwind, set_hook, take_hook};
 
-/// The answer of a call that rustix takes to be infallible; none where it is refused, which rustix finds out by an assertion.
+/// The answer of a call that rustix takes to be infallible; none where it is refused, which rustix
+/// finds out by an assertion.
 pub fn answered<T>(call: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     let usual = take_hook();
     set_hook(Box::new(|_| {}));

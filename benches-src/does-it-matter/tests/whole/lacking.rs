@@ -1,4 +1,5 @@
-//! Servers that lack something: what passes, or ails one connection, ends none of them, and one that cannot go on says so.
+//! Servers that lack something: what passes, or ails one connection, ends none of them, and one
+//! that cannot go on says so.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};

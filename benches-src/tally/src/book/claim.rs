@@ -41,8 +41,9 @@ pub struct Claim {
     pub unchecked: Option<String>,
     /// The parts, each a quantity with what would agree: `[{ name = "threads over tasks", quantity = "hop-ratio", at_least = "1" }]`.
     pub parts: Vec<Part>,
-    /// How the conclusion begins whatever the verdict, with quantities in braces: `"A hop takes {thread-hop}"`. The others are its ends then.
-    /// `{thread-hop range}` is the least and the largest number of all machines, `{thread-hop machines}` how many have it.
+    /// How the conclusion begins whatever the verdict, with quantities in braces: `"A hop takes
+    /// {thread-hop}"`. The others are its ends then. `{thread-hop range}` is the least and the
+    /// largest number of all machines, `{thread-hop machines}` how many have it.
     #[serde(default)]
     pub begins: String,
     /// How it ends where all of the interval agrees: `", as published."`. Needed unless the claim is only compared.
@@ -57,7 +58,8 @@ pub struct Claim {
     /// How it ends where none of these can be said. Left out, it says which interval reaches over what.
     #[serde(default)]
     undecided: Option<String>,
-    /// What can be told by other numbers where it is too close to tell: `"An Arc waker does {arc-atomics} atomic operations."`.
+    /// What can be told by other numbers where it is too close to tell: `"An Arc waker does
+    /// {arc-atomics} atomic operations."`.
     #[serde(default)]
     too_close: Option<String>,
 }

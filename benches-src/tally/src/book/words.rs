@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::book::cell::{self, Cell, plain};
 use crate::book::programs::{Programs, Reading};
 
-/// What a part of a cell's name is about; of columns that leave as few rows, a figure has the first of these.
+/// What a part of a cell's name is about; of columns that leave as few rows, a figure has the first
+/// of these.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Program,

@@ -41,7 +41,8 @@ pub struct Chart {
 pub enum Shape {
     /// A dot and its interval per cell, on a logarithmic axis
     Dots,
-    /// A line with its band over a parameter that varies, or dots where only two of its values are measured
+    /// A line with its band over a parameter that varies, or dots where only two of its values are
+    /// measured
     Sweep,
     /// The share of single laps that took at most so long
     Ecdf,

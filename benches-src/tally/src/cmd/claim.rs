@@ -185,8 +185,8 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// What is printed of the same claim on the reference machine, if the reader's own was not asked
-    /// to measure what decides it.
+    /// What is printed of the same claim on the reference machine, if the reader's own was not
+    /// asked to measure what decides it.
     fn instead(
         &self,
         view: &View,
@@ -351,7 +351,8 @@ fn is_published(view: &View, claim: &PlannedClaim) -> Result<bool> {
     Ok(view.published.publication(&claim.source)?.kind == Kind::Published)
 }
 
-/// What is said of a claim whose parts are judged so, as its sentence joins them. What is not all checked holds as far as it can be, at best.
+/// What is said of a claim whose parts are judged so, as its sentence joins them. What is not all
+/// checked holds as far as it can be, at best.
 fn together(claim: &PlannedClaim, parts: impl Iterator<Item = Judgement>) -> Judgement {
     let judgement = match claim.joined {
         Joined::And => all_of(parts),
@@ -363,8 +364,8 @@ fn together(claim: &PlannedClaim, parts: impl Iterator<Item = Judgement>) -> Jud
     }
 }
 
-/// What at least half of the machines say, which is counted. Where only older programs were measured, what the machine that is shown said of those,
-/// and that it did.
+/// What at least half of the machines say, which is counted. Where only older programs were
+/// measured, what the machine that is shown said of those, and that it did.
 fn verdict_of(view: &View, plan: &Plan, claim: &PlannedClaim) -> Result<(Verdict, Option<Counts>)> {
     let counts = Counts::of(view, claim)?;
     if counts.all() > 0 {

@@ -1,4 +1,5 @@
-//! `tally figure`: a figure of `takeaways.toml` by its name: the ladder of the front page, two that are compared, or a dot for each machine.
+//! `tally figure`: a figure of `takeaways.toml` by its name: the ladder of the front page, two that
+//! are compared, or a dot for each machine.
 
 mod dumbbell;
 mod ladder;

@@ -74,8 +74,9 @@ pub fn judge(measured: &Measured, expected: &Expectation) -> Judgement {
     }
 }
 
-/// The same where somebody published a figure. What would be undecided is too close to tell where the two that are compared are surely alike, and
-/// the difference that is claimed is smaller than the smallest that could be seen: then no session of this kind shows it.
+/// The same where somebody published a figure. What would be undecided is too close to tell where
+/// the two that are compared are surely alike, and the difference that is claimed is smaller than
+/// the smallest that could be seen: then no session of this kind shows it.
 pub fn judge_figure(measured: &Measured, expected: &Expectation, figure: Option<f64>) -> Judgement {
     let judgement = judge(measured, expected);
     let is_too_close = || {
@@ -99,7 +100,8 @@ pub fn no_difference(unit: Unit, expected: &Expectation) -> Option<f64> {
     }
 }
 
-/// How large a difference is claimed, as a share of what means none: by the published figure, or else by what would agree.
+/// How large a difference is claimed, as a share of what means none: by the published figure, or
+/// else by what would agree.
 pub fn claimed_difference(unit: Unit, expected: &Expectation, figure: Option<f64>) -> Option<f64> {
     let none = no_difference(unit, expected)?;
     let expected = || {
@@ -175,8 +177,8 @@ pub fn nearest_bound(quantity: &Quantity, expected: &Expectation) -> Option<(f64
     Some((bound, (gap >= 0.0 && bound != 0.0).then(|| gap / bound.abs())))
 }
 
-/// How narrow an interval about the same number would be decided: its distance from the nearest value at which the verdict changes, as a share of
-/// the larger of the two.
+/// How narrow an interval about the same number would be decided: its distance from the nearest
+/// value at which the verdict changes, as a share of the larger of the two.
 pub fn decided_within(quantity: &Quantity, expected: &Expectation) -> Option<f64> {
     let band = expected.band()?;
     let half_way = match *expected {

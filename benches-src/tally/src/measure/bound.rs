@@ -29,8 +29,9 @@ pub fn bound(tally: &Path, program: impl AsRef<OsStr>) -> Command {
 /// The exit status of tally where it cannot become the program, as shells have it.
 pub const CANNOT_START: i32 = 127;
 
-/// tally's own executable as it runs, though a build may have put another in its place since. Where /proc is not there or is another namespace's,
-/// in which other processes have these numbers, it is the path by which this process was started.
+/// tally's own executable as it runs, though a build may have put another in its place since. Where
+/// /proc is not there or is another namespace's, in which other processes have these numbers, it is
+/// the path by which this process was started.
 pub fn own_executable() -> PathBuf {
     let running = PathBuf::from(format!("/proc/{}/exe", id()));
     let is_own = fs::read_link("/proc/self").is_ok_and(|own| own == Path::new(&id().to_string()));
@@ -62,7 +63,8 @@ const NOBODY: u32 = u32::MAX;
 
 /// Becomes a program that ends when this process ends, which is the parent now.
 pub fn become_bound(parent: u32, program: &OsStr, arguments: &[std::ffi::OsString]) -> Result<Infallible> {
-    // Where a sandbox refuses the signal, a program that does not end by itself outlives tally, and measures all the same.
+    // Where a sandbox refuses the signal, a program that does not end by itself outlives tally, and
+    // measures all the same.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     keep_descriptors_few();
     // Where the parent ended before the signal was asked for, it will never come.

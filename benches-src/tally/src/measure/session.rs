@@ -76,7 +76,8 @@ impl Session<'_> {
         };
         let in_words = || format!("{} cannot be emptied; is it writable, and is the disk full?", folder.display());
         match clear().with_context(in_words) {
-            // On a disk of the network, a file that somebody has open cannot be removed, and harms nobody.
+            // On a disk of the network, a file that somebody has open cannot be removed, and harms
+            // nobody.
             Err(error) if tempfile::tempfile_in(&folder).is_ok() => {
                 say!("tally: warning: {error:#}");
                 Ok(())

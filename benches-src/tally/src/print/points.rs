@@ -186,7 +186,8 @@ impl Source<'_> {
         Ok(Points { shape: "dots", rows: points, axis: self.axis(scale), x: String::new(), legend: legend(&parts) })
     }
 
-    /// A line with its band per series, over the one numeric parameter that the plan varies; dots where no series has points enough.
+    /// A line with its band per series, over the one numeric parameter that the plan varies; dots
+    /// where no series has points enough.
     pub fn sweep(&self) -> Result<Points> {
         let rows = self.rows;
         let Some(swept) = swept_parameter(rows) else {

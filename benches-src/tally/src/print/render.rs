@@ -274,7 +274,8 @@ pub fn stale_only(aged: &Freshness, experiment: &Experiment, machine: &Machine) 
     matches!(aged, Freshness::Stale(_)).then(|| freshness(aged, experiment, machine)).flatten()
 }
 
-/// Text of a plan with its quantities filled in: what stands in braces is an expression, or a quantity's name with `range` or `machines`. A sentence whose number is not there is left out,
+/// Text of a plan with its quantities filled in: what stands in braces is an expression, or a
+/// quantity's name with `range` or `machines`. A sentence whose number is not there is left out,
 /// unless nothing would be left: then the reason stands in the number's place.
 pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
     let mut whole = Vec::new();

@@ -35,7 +35,8 @@ pub struct Front {
     /// The findings, each a table `[[takeaway]]`.
     #[serde(default, rename = "takeaway")]
     pub takeaways: Vec<Takeaway>,
-    /// The rungs of the ladder on the front page, in the order in which they are shown: tasks on the left, threads on the right. `tally figure ladder` shows it.
+    /// The rungs of the ladder on the front page, in the order in which they are shown: tasks on
+    /// the left, threads on the right. `tally figure ladder` shows it.
     #[serde(default, rename = "rung")]
     pub ladder: Vec<Pair>,
     /// Figures in which two ways to do things are compared, shown by `tally figure <name>`.
@@ -78,7 +79,8 @@ pub struct Case {
     /// costs tasks."` `{hop-ratio range}` is the least and the largest number of all machines,
     /// `{hop-ratio machines}` how many have it.
     pub say: String,
-    /// Which to use, where it is advice: threads, tasks or either. Machines that choose the same agree.
+    /// Which to use, where it is advice: threads, tasks or either. Machines that choose the same
+    /// agree.
     #[serde(default, rename = "use")]
     pub choice: Option<Choice>,
 }

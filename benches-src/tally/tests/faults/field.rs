@@ -185,7 +185,8 @@ fn limits() -> Vec<Case> {
 struct Group(PathBuf);
 
 impl Group {
-    /// One with a limit, as the second version of control groups calls it or the first; none where this user may not, or the kernel has none.
+    /// One with a limit, as the second version of control groups calls it or the first; none where
+    /// this user may not, or the kernel has none.
     fn new(controller: &str, limits: [(&str, &str); 2]) -> Option<Self> {
         let mounted = Path::new("/sys/fs/cgroup");
         let is_second = mounted.join("cgroup.controllers").is_file();

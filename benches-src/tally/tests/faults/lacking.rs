@@ -1,4 +1,5 @@
-//! Everything that tally and the programs ask of the kernel, as a search of their sources finds it: system calls, and files of /proc and /sys.
+//! Everything that tally and the programs ask of the kernel, as a search of their sources finds it:
+//! system calls, and files of /proc and /sys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +18,8 @@ pub type Found<T> = BTreeMap<T, BTreeSet<String>>;
 pub struct Search {
     /// By the kernel's name of the call.
     pub calls: Found<Sysno>,
-    /// As patterns: what a program fills in is `*`, and what begins without a slash may lie below any folder.
+    /// As patterns: what a program fills in is `*`, and what begins without a slash may lie below
+    /// any folder.
     pub files: Found<String>,
     /// Functions of which this does not know what they call.
     pub unknown: BTreeSet<String>,
@@ -138,7 +140,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// The last word of a path into what stands on the kernel, if it is a function or the number of a call.
+    /// The last word of a path into what stands on the kernel, if it is a function or the number of
+    /// a call.
     fn note(&mut self, path: &[String]) {
         let (Some(first), Some(last)) = (path.first(), path.last()) else { return };
         if !["rustix", "libc"].contains(&first.as_str()) && !(path.len() > 1 && self.imported.contains(first)) {

@@ -82,7 +82,8 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(failed > 0))
 }
 
-/// What came of cases of one kind: of those that wait for nobody and look at nothing that others have as well, side by side.
+/// What came of cases of one kind: of those that wait for nobody and look at nothing that others
+/// have as well, side by side.
 fn outcomes<'a>(cases: &[&'a Case]) -> Vec<(&'a Case, Seen)> {
     let outcome = |case: &Case| {
         panic::catch_unwind(panic::AssertUnwindSafe(|| (case.run)())).unwrap_or_else(|panic| {

@@ -1,4 +1,5 @@
-//! Each system call and each file of /proc and /sys that the sources ask for is taken away in turn, from tally and from the programs.
+//! Each system call and each file of /proc and /sys that the sources ask for is taken away in turn,
+//! from tally and from the programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ fn run(lacking: &Lacking, command: Command) -> Result<Ran, String> {
         .map_err(|error| format!("{SKIPPED}this kernel filters no system calls for us: {error}"))
 }
 
-/// Whether anything at all works without it: a shell with a pipe, and a program of Rust that does nothing.
+/// Whether anything at all works without it: a shell with a pipe, and a program of Rust that does
+/// nothing.
 fn anything_works(lacking: &Lacking) -> bool {
     let mut shell = Command::new("sh");
     shell.args(["-c", "test \"$(echo 1 | cat)\" = 1"]);
@@ -135,7 +137,8 @@ static MEASURED: LazyLock<Measured> = LazyLock::new(|| {
     Measured { folder, cells }
 });
 
-/// The programs that ask for it. Without getrusage nothing is known of CPU time, and any program ends.
+/// The programs that ask for it. Without getrusage nothing is known of CPU time, and any program
+/// ends.
 fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
     if !anything_works(lacking) {
         return Ok(NOTHING_WORKS.to_owned());
@@ -151,7 +154,8 @@ fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
         let Ran { output, .. } = run(lacking, command)?;
         let Ok(observed) = serde_json::from_slice::<Value>(&output.stdout) else {
             let said = String::from_utf8_lossy(&output.stderr);
-            // What a chapter's own library asks for ends its program. The session goes on, and the cell says so.
+            // What a chapter's own library asks for ends its program. The session goes on, and the
+            // cell says so.
             let may_fail =
                 !source.starts_with("harness/") || matches!(lacking, Lacking::Call(syscalls::Sysno::getrusage));
             if may_fail && !output.status.success() && !said.trim().is_empty() {
@@ -169,7 +173,8 @@ fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
     Ok(seen.iter().map(|(program, seen)| format!("{program}: {seen}")).collect::<Vec<_>>().join("; "))
 }
 
-/// Some programs that a file of sources is part of. What lies beneath all of them is part of those that pin their threads, and of others.
+/// Some programs that a file of sources is part of. What lies beneath all of them is part of those
+/// that pin their threads, and of others.
 fn asking(source: &str) -> impl Iterator<Item = &'static Cell> {
     let is_asking =
         move |(_, files): &&(Cell, BTreeSet<String>)| source.starts_with("harness/") || files.contains(source);

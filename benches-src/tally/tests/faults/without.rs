@@ -1,5 +1,5 @@
-//! A command on a machine that lacks something: a system call that a filter refuses, as a service manager's or a sandbox's does, or files of /proc
-//! and /sys. Nobody needs privileges for that.
+//! A command on a machine that lacks something: a system call that a filter refuses, as a service
+//! manager's or a sandbox's does, or files of /proc and /sys. Nobody needs privileges for that.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,18 +19,21 @@ use syscalls::{Errno, Sysno, syscall};
 pub enum Lacking {
     /// It is refused with EPERM.
     Call(Sysno),
-    /// They are not there. All that are asked for are noted down, and the path of one of them is matched from its beginning.
+    /// They are not there. All that are asked for are noted down, and the path of one of them is
+    /// matched from its beginning.
     Files(Regex),
 }
 
-/// What became of a command, and which files below /proc and /sys it and what it started asked for in vain.
+/// What became of a command, and which files below /proc and /sys it and what it started asked for
+/// in vain.
 pub struct Ran {
     pub output: Output,
     pub missed: BTreeSet<String>,
     pub asked: BTreeSet<String>,
 }
 
-/// Runs a command to its end on a machine that lacks this; none where the kernel allows no such filter.
+/// Runs a command to its end on a machine that lacks this; none where the kernel allows no such
+/// filter.
 pub fn run(lacking: &Lacking, mut command: Command) -> io::Result<Ran> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     match lacking {
@@ -42,7 +45,8 @@ pub fn run(lacking: &Lacking, mut command: Command) -> io::Result<Ran> {
         }
         Lacking::Files(files) => {
             let (send, receive) = mpsc::channel();
-            // A filter is a thread's and its children's, and what it lets decide is decided by another thread.
+            // A filter is a thread's and its children's, and what it lets decide is decided by
+            // another thread.
             let running = thread::spawn(move || {
                 let opening = opening();
                 let filter = filter(&opening.iter().map(|(call, _)| (*call, NOTIFY)).collect::<Vec<_>>());
@@ -161,7 +165,8 @@ fn serve(listener: &OwnedFd, files: &Regex, is_over: impl Fn() -> bool) -> io::R
         }
         let error = if is_missing { -Errno::ENOENT.into_raw() } else { 0 };
         let answer = Answer { id: asked.id, value: 0, error, flags: if is_missing { 0 } else { GO_ON } };
-        // SAFETY: the kernel reads the answer, which is as long as it wants; to one who has ended it says so.
+        // SAFETY: the kernel reads the answer, which is as long as it wants; to one who has ended
+        // it says so.
         let _ = unsafe { syscall!(Sysno::ioctl, listener.as_raw_fd(), SEND, &raw const answer) };
     }
     Ok([missed, all])

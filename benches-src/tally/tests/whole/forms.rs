@@ -165,7 +165,8 @@ fn claims_on_all_machines_say_who_disagrees_and_what_is_not_compared() {
     let machines: Vec<&str> = text.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(machines, ["contrary", "a-machine", "same", "stale"]);
 
-    // The score and the chips say what most machines do, also where another is shown; the stale one counts nowhere.
+    // The score and the chips say what most machines do, also where another is shown; the stale one
+    // counts nowhere.
     let ask = |verb: &[&str]| fake.print(&[verb, &["--machine", "contrary"]].concat());
     let said = ask(&["claim", "T1"]);
     assert!(said.starts_with("T1   does not hold"), "{said}");

@@ -1,4 +1,5 @@
-//! Figures over a parameter, through the real executable: what their axis is called, and that two points make no line.
+//! Figures over a parameter, through the real executable: what their axis is called, and that two
+//! points make no line.
 
 use std::fs;
 

@@ -49,7 +49,8 @@ impl Counts {
         }
     }
 
-    /// `holds on 61, does not hold on 30, undecided on 9 of 100 machines that measured it`; nothing where those are one, or none.
+    /// `holds on 61, does not hold on 30, undecided on 9 of 100 machines that measured it`; nothing
+    /// where those are one, or none.
     pub fn words(&self) -> Option<String> {
         let all = self.all();
         let parts: Vec<String> = self.0.iter().map(|(own, count)| format!("{} on {count}", own.words())).collect();
@@ -77,7 +78,8 @@ impl FromIterator<Verdict> for Counts {
     }
 }
 
-/// What the records of a machine say as far as they speak of the programs of today: what other programs took is no answer to the same question.
+/// What the records of a machine say as far as they speak of the programs of today: what other
+/// programs took is no answer to the same question.
 pub fn verdict_on(view: &View, machine: &Machine, claim: &Claim) -> Result<Verdict> {
     let judge = |part| -> Result<_> {
         let asked = claim.asked(&view.plans, part)?;

@@ -14,7 +14,8 @@ fn place(claim: &PlannedClaim) -> (String, u32) {
     (letters.to_owned(), claim.id[letters.len()..].parse().unwrap_or(0))
 }
 
-/// All claims: those that others published, and folded below them what this book expected. There is more of it, and fewer come for it.
+/// All claims: those that others published, and folded below them what this book expected. There is
+/// more of it, and fewer come for it.
 pub fn ledger(view: &View, claims: Vec<Judged>) -> Result<String> {
     let (mut published, mut predicted) = (Vec::new(), Vec::new());
     for judged in claims {

@@ -1,4 +1,5 @@
-//! Two that are compared, a row for each thing that they do: a dot for each of the two on one axis, and the factor between them.
+//! Two that are compared, a row for each thing that they do: a dot for each of the two on one axis,
+//! and the factor between them.
 
 mod marks;
 

@@ -1,4 +1,5 @@
-//! The ladder: what a thread costs over what a task costs, for one kind of cost after the other, here and on every other machine.
+//! The ladder: what a thread costs over what a task costs, for one kind of cost after the other,
+//! here and on every other machine.
 
 use anyhow::Result;
 use serde_json::{Value, json};

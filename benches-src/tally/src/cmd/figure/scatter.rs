@@ -1,4 +1,5 @@
-//! A number of every machine beside another that may follow it, a dot for each machine, and beside both a third that may not.
+//! A number of every machine beside another that may follow it, a dot for each machine, and beside
+//! both a third that may not.
 
 mod found;
 mod marks;

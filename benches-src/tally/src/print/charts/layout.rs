@@ -1,4 +1,5 @@
-//! How much room the rows of a figure take: names beside its plot, or above each row on a phone, and the dots of a row below each other.
+//! How much room the rows of a figure take: names beside its plot, or above each row on a phone,
+//! and the dots of a row below each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,8 @@ const LANE: f64 = 12.0;
 const BETWEEN_NAMES: f64 = 7.0;
 const BETWEEN_DOTS: f64 = 3.0;
 
-/// On a phone, what a row has below its name, around its dots. They stand this half above its end, as the files have it.
+/// On a phone, what a row has below its name, around its dots. They stand this half above its end,
+/// as the files have it.
 const BELOW_NAME: f64 = 32.0;
 
 /// Between two columns.
@@ -20,13 +22,15 @@ const BETWEEN_COLUMNS: f64 = 20.0;
 /// However long the names are, the plots keep so many pixels.
 const NARROWEST_PLOT: f64 = 240.0;
 
-/// How high a row is with its name beside the plot, in so many lines, and so many dots below each other.
+/// How high a row is with its name beside the plot, in so many lines, and so many dots below each
+/// other.
 pub fn row_height(lines: usize, lanes: usize) -> f64 {
     (LINE * lines as f64 + BETWEEN_NAMES).max(LANE * lanes as f64 + BETWEEN_DOTS)
 }
 
-/// By how many pixels each dot stands below the middle of its row (`down`), and the highest of that row above it (`up`): the reference
-/// machine's above the one that is shown, and below it what was published, each by itself, since its year stands beside it.
+/// By how many pixels each dot stands below the middle of its row (`down`), and the highest of that
+/// row above it (`up`): the reference machine's above the one that is shown, and below it what was
+/// published, each by itself, since its year stands beside it.
 pub fn set_lanes(dots: &mut [Value]) {
     const ORDER: [&str; 3] = ["reference", "here", "published"];
     let lane = |dot: &Value| (ORDER.iter().position(|who| dot["who"] == *who), dot["note"].to_string());
@@ -42,7 +46,8 @@ pub fn set_lanes(dots: &mut [Value]) {
     }
 }
 
-/// Gives plots their width, rows their height, and what has columns a plot for each, side by side where there is room.
+/// Gives plots their width, rows their height, and what has columns a plot for each, side by side
+/// where there is room.
 pub fn lay_out(spec: &mut Value, rows: &[Value]) {
     let room = spec["usermeta"]["room"].as_f64();
     if spec["height"]["step"].is_number()
@@ -93,7 +98,8 @@ fn in_columns(spec: &mut Value, heads: &[&Value]) {
     spec["spec"] = each;
 }
 
-/// Each plot has its share of the numbers on an axis, of a logarithmic one the powers of ten, and leaves the title to all of them.
+/// Each plot has its share of the numbers on an axis, of a logarithmic one the powers of ten, and
+/// leaves the title to all of them.
 fn share_axes(value: &mut Value, plots: u64) {
     const POWERS: std::ops::RangeInclusive<i32> = -9..=12;
     if let Some(count) = value["axis"]["tickCount"].as_u64() {
@@ -112,7 +118,8 @@ fn share_axes(value: &mut Value, plots: u64) {
     }
 }
 
-/// How many pixels the longest line of a name takes, with what is around plot and names. A letter takes what draw.mjs supposes.
+/// How many pixels the longest line of a name takes, with what is around plot and names. A letter
+/// takes what draw.mjs supposes.
 fn names_room(rows: &[Value]) -> f64 {
     const LETTER: f64 = 13.0 * 0.55;
     const AROUND: f64 = 60.0;

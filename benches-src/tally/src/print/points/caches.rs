@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::record::Record;
 
-/// Where so many participants that each touch so many bytes would fill a cache, as far as the sweep reaches.
+/// Where so many participants that each touch so many bytes would fill a cache, as far as the sweep
+/// reaches.
 pub fn cache_marks(record: &Record, points: &[Value], bytes_each: f64) -> Vec<Value> {
     let xs = points.iter().filter_map(|point| point["x"].as_f64());
     let (low, high) = xs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));

@@ -65,7 +65,8 @@ impl<'a> Names<'a> {
 }
 
 impl Rows<'_> {
-    /// What this row is called, in lines where it is long: beside the plot, above its column, and both of it above the row on a phone.
+    /// What this row is called, in lines where it is long: beside the plot, above its column, and
+    /// both of it above the row on a phone.
     pub fn of(&self, cell: &Cell) -> Value {
         let own = self.names.parts(cell);
         let (label, column) = match &self.columns {
@@ -128,8 +129,9 @@ fn in_lines(name: &str, letters: usize) -> String {
     lines.join("\n")
 }
 
-/// At which of these shares, which rise, each of some names stands that have so many lines on a phone: below each other, however near to each
-/// other what they name lies, and as far apart as there is room.
+/// At which of these shares, which rise, each of some names stands that have so many lines on a
+/// phone: below each other, however near to each other what they name lies, and as far apart as
+/// there is room.
 pub fn shares_for_names(lines: &[usize], shares: &[f64]) -> Vec<f64> {
     // Of a plot's height: where the first name stands, and a line, of which a plot has twenty.
     const FIRST: f64 = 0.9;
