@@ -5,13 +5,13 @@ use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::{CommandExt, parent_id};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, id};
 
 use anyhow::{Context, Result, ensure};
 use rustix::param::linux_execfn;
-use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
 
 use crate::answered::answered;
 
@@ -58,9 +58,6 @@ fn few(limit: Rlimit) -> Option<Rlimit> {
     are_many.then_some(Rlimit { current: Some(MANY_DESCRIPTORS), ..limit })
 }
 
-/// What a process is told of its parent where a sandbox does not let it ask.
-const NOBODY: u32 = u32::MAX;
-
 /// Becomes a program that ends when this process ends, which is the parent now.
 pub fn become_bound(parent: u32, program: &OsStr, arguments: &[std::ffi::OsString]) -> Result<Infallible> {
     // Where a sandbox refuses the signal, a program that does not end by itself outlives tally, and
@@ -68,8 +65,8 @@ pub fn become_bound(parent: u32, program: &OsStr, arguments: &[std::ffi::OsStrin
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     keep_descriptors_few();
     // Where the parent ended before the signal was asked for, it will never come.
-    let is_there = [parent, NOBODY].contains(&parent_id());
-    ensure!(is_there, "the process that was to be waited for has ended");
+    let has_ended = answered(getppid).is_some_and(|now| now != Pid::from_raw(parent.cast_signed()));
+    ensure!(!has_ended, "the process that was to be waited for has ended");
     Err(Command::new(program).args(arguments).exec()).with_context(|| format!("cannot start {}", program.display()))
 }
 
