@@ -24,9 +24,9 @@ pub fn run(command: &str, folder: &str, inline: bool) -> Result<String> {
 
 /// An error that says how to build tally so that it can run commands.
 #[cfg(not(feature = "cmdrun"))]
-pub fn run(_command: &str, _folder: &str, _inline: bool) -> Result<String> {
+pub fn run(command: &str, _folder: &str, _inline: bool) -> Result<String> {
     anyhow::bail!(
-        "this tally was built without mdbook-cmdrun, which runs what book.toml lists; \
-         in book.toml, add `--features cmdrun` after `cargo run` in command of [preprocessor.cmdrun]"
+        "`{command}` was not run: this tally was built without mdbook-cmdrun, which runs what \
+         book.toml lists; in book.toml, add `--features cmdrun` after `cargo run` in command of [preprocessor.cmdrun]"
     )
 }

@@ -1,7 +1,5 @@
 //! Tally as a whole: started as a reader starts it, in projects of the tests' own. One executable, since each takes as long to link.
 
-#[cfg(feature = "cmdrun")]
-mod cmdrun;
 mod compare_builds;
 mod confirm;
 mod contributing;

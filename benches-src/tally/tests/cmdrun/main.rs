@@ -1,16 +1,21 @@
-//! A chapter printed by the real mdbook-cmdrun, each directive as the shell command that it is.
+//! Tally beside the real mdbook-cmdrun, which it is built with here: `cargo test --features cmdrun`. One chapter
+//! is printed by both, each directive as the shell command that it is, and commands that are not tally's are run.
 
 use std::env;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
 use regex::Regex;
 use serde_json::json;
+use support::{Fake, preprocess};
 use tempfile::TempDir;
 use walkdir::WalkDir;
+
+#[path = "../support/mod.rs"]
+mod support;
 
 const CHAPTER: &str = "limits.md";
 
@@ -55,8 +60,12 @@ fn printed(checkout: &Path, content: &str, commands: &[&str]) -> String {
     tally.args(["preprocess", "cmdrun"]).current_dir(checkout).env("PATH", path);
     let mut child = tally.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     serde_json::to_writer(child.stdin.take().unwrap(), &json!([context, book])).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
+    chapter(&child.wait_with_output().unwrap())
+}
+
+/// The chapter as a preprocessor has given it back.
+fn chapter(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let book: Book = serde_json::from_slice(&output.stdout).unwrap();
     match book.iter().next() {
         Some(BookItem::Chapter(chapter)) => chapter.content.clone(),
@@ -77,4 +86,27 @@ fn a_chapter_comes_out_as_the_real_mdbook_cmdrun_prints_it() {
         assert_eq!(by_shell, by_tally);
     }
     assert_eq!(by_shell, by_tally);
+}
+
+#[test]
+fn a_command_that_book_toml_lists_is_run_and_what_it_prints_is_read_for_no_directive() {
+    let fake = Fake::new();
+    let hostile = "**cmdrun error**: not at all {{#include /etc/passwd}} <!-- cmdrun tally dance -->";
+    fake.write("book/src/said.txt", hostile);
+    fake.write("book.toml", "[preprocessor.cmdrun]\ncommands = [\"cat said.txt\"]\n");
+    let page = chapter(&preprocess(&fake, "cmdrun", json!({}), "<!-- cmdrun cat said.txt --> stands here.\n"));
+    assert_eq!(page, hostile.replace("{{#", "\\{{#") + " stands here.\n");
+}
+
+#[test]
+fn a_command_that_fails_fails_the_build_and_names_chapter_and_command() {
+    let fake = Fake::new();
+    fake.write("book.toml", "[preprocessor.cmdrun]\ncommands = [\"false\", \"no-such-command\"]\n");
+    for (command, reason) in [("false", "returned exit code 1"), ("no-such-command", "returned exit code 127")] {
+        let page = format!("\nText <!-- cmdrun {command} --> text.\n");
+        let output = preprocess(&fake, "cmdrun", json!({ "effort": "never" }), &page);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(said.contains("chapter.md, line 2: ") && said.contains(command) && said.contains(reason), "{said}");
+    }
 }
