@@ -1,7 +1,6 @@
 //! What was seen: the format of records, facts about the machine, and whether a record is of what lies here now.
 
 pub mod code;
-mod column;
 pub mod columns;
 pub mod contributed;
 pub mod copies;
