@@ -8,12 +8,12 @@ mod kept;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::checksum::{sha256, with_sum, without_sum};
+use super::compression::{frames, pack, pack_quickly, unpack};
 use super::lines::{End, Header, Line, Run};
-use super::packed::{frames, pack, pack_quickly, unpack};
+use super::records::{RawRecord, Record};
 use super::side_by_side::side_by_side;
-use super::sound;
-use super::sum::{sha256, with_sum, without_sum};
-use super::whole::{RawRecord, Record};
+use super::validity;
 
 /// A frame of a digest unpacks to at most so many bytes. The longest of this book has 1.6 MB.
 const MOST_FRAME_BYTES: u64 = 16 << 20;
@@ -132,11 +132,11 @@ impl Digest {
         let (header, end) = self.records[index].clone();
         let text = unpack(&self.packed[index], MOST_FRAME_BYTES)?;
         let Own::Runs(runs) = serde_json::from_str(&without_sum(text.trim_end_matches('\n'))?)? else {
-            bail!("this line does not belong here");
+            bail!("the processes of a record are expected here");
         };
         let entry = &self.head.records[index];
-        let mut sound = sound::Reader::new(&header, &entry.chapter, &entry.experiment)?;
-        runs.iter().try_for_each(|run| sound.run(run, sound::seen))?;
+        let mut sound = validity::Reader::new(&header, &entry.chapter, &entry.experiment)?;
+        runs.iter().try_for_each(|run| sound.run(run, validity::seen))?;
         Ok(Record { header, runs, end: Some(end) })
     }
 
@@ -199,7 +199,7 @@ fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> 
     let (Line::Header(header), Line::End(end)) = (exact(header)?, exact(end)?) else {
         bail!("a header and an end belong here");
     };
-    let sound = sound::Reader::new(&header, &entry.chapter, &entry.experiment)?;
+    let sound = validity::Reader::new(&header, &entry.chapter, &entry.experiment)?;
     sound.end(&end)?;
     Ok((*header, end))
 }
