@@ -9,8 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::book::directive;
 use crate::cmd::measure::Measure;
 use crate::cmd::{
-    become_bound, between, calculator, chart, check, claim, compare_builds, confirm, different, export, figure,
-    identify, import, limits, list, listing, measure, schema, spin, stream, table, takeaway, unpack, value,
+    between, calculator, chart, check, claim, compare_builds, confirm, different, exec_tied, export, figure, identify,
+    import, limits, list, listing, measure, schema, spin, stream, table, takeaway, unpack, value,
 };
 use crate::mdbook::preprocess::{Preprocess, Verbs};
 use crate::print::render::Form;
@@ -63,7 +63,7 @@ pub enum Verb {
     Unpack(unpack::Unpack),
     Preprocess(Preprocess),
     #[command(hide = true)]
-    Become(become_bound::Become),
+    ExecTied(exec_tied::ExecTied),
     #[command(hide = true)]
     Spin(spin::Spin),
     #[command(hide = true)]
@@ -71,7 +71,7 @@ pub enum Verb {
 }
 
 /// What is said of a verb that does something else.
-pub const ONLY_PRINTS: &str = "a directive only prints";
+pub const ONLY_PRINTS: &str = "a directive may only print, and this command does more";
 
 impl Verb {
     /// What it prints; nothing of a verb that does something else.
@@ -99,7 +99,7 @@ impl Verb {
             | Verb::CompareBuilds(_)
             | Verb::Unpack(_)
             | Verb::Preprocess(_)
-            | Verb::Become(_)
+            | Verb::ExecTied(_)
             | Verb::Spin(_)
             | Verb::Stream(_) => return None,
         })
@@ -129,7 +129,7 @@ impl CommandLine {
             | Verb::CompareBuilds(_)
             | Verb::Unpack(_)
             | Verb::Preprocess(_)
-            | Verb::Become(_)
+            | Verb::ExecTied(_)
             | Verb::Spin(_)
             | Verb::Stream(_)
             | Verb::Schema(_)
@@ -156,7 +156,7 @@ impl CommandLine {
                     },
                 });
             }
-            Verb::Become(verb) => verb.run(),
+            Verb::ExecTied(verb) => verb.run(),
             Verb::Spin(verb) => return verb.run(),
             Verb::Stream(verb) => return verb.run(),
             _ => {}

@@ -19,7 +19,7 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::book::{plan_file, renamed};
 use crate::cmd::measure::one_at_a_time;
-use crate::measure::bound::own_executable;
+use crate::measure::child::own_executable;
 use crate::measure::git::revision;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs;

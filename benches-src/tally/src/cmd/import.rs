@@ -20,7 +20,7 @@ use crate::record::known::Known;
 use crate::record::machine::Facts;
 use crate::record::publishable::{failed, of_one_machine, refuse_private};
 use crate::record::sources::{Current, Freshness};
-use crate::record::{Effort, FORMAT, RawRecord, packed};
+use crate::record::{Effort, RawRecord, compression};
 use crate::say;
 
 /// Add sessions that were measured elsewhere to data/machines, each from its bundle
@@ -88,12 +88,11 @@ impl Import {
     fn fit(&self, project: &Project, plans: &Plans, copies: &Copies, file: &Path) -> Result<Fit> {
         let slug = self.name.clone().map_or_else(|| name_of(file), Ok)?;
         check_machine(&slug)?;
-        let bytes = packed::read(file)?.context("there is no such file")?;
-        let mut records = records_of_bundle(&bytes)?;
-        for record in &mut records {
+        let bytes = compression::read(file)?.context("there is no such file")?;
+        let records = records_of_bundle(&bytes)?;
+        for record in &records {
             let own = format!("{}/{}", record.header.chapter, record.header.experiment);
             judge(project, plans, record).with_context(|| own)?;
-            record.header.format = FORMAT;
         }
         let place = |record: &RawRecord| format!("{}, {}", file.display(), record.header.experiment);
         let places: Vec<_> = records.iter().map(|record| (place(record), record)).collect();

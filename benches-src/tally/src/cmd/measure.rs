@@ -18,14 +18,14 @@ use progress::{Progress, bar, minutes, seen_first, time_left};
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
-use crate::measure::bound::own_executable;
+use crate::measure::child::own_executable;
 use crate::measure::counted;
+use crate::measure::environment::{self, PROGRAMS_PATH};
 use crate::measure::git::revision;
 use crate::measure::identity;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs::{self, LinkOrders};
 use crate::measure::session::Session;
-use crate::measure::surroundings::{self, PROGRAMS_PATH};
 use crate::print::render::Form;
 use crate::project::Project;
 use crate::record::known::Known;
@@ -257,7 +257,7 @@ impl Measure {
         let cells = self.effort.cells(experiment)?;
         let all: BTreeSet<&String> = current.programs.values().flatten().collect();
         let mut built = programs::built(&build.programs, all.iter().copied())?;
-        built.extend(surroundings::loaded(&cells, &build.programs)?);
+        built.extend(environment::loaded(&cells, &build.programs)?);
         let code = all.into_iter().filter_map(|name| build.code.get_key_value(name));
         let code = code.map(|(name, code)| (name.clone(), code.clone())).collect();
         let header = Header {
@@ -275,7 +275,7 @@ impl Measure {
             before: State { load: build.load, ..State::read() },
         };
         let cells = header.cells.len();
-        let rounds = self.effort.extent_for(experiment).rounds;
+        let rounds = self.effort.budget_for(experiment).rounds;
         let at = whole.next(cells * rounds);
         say!("tally: measuring {}/{} ({cells} cells, {rounds} rounds), {at}", plan.chapter, experiment.name);
         let bar = bar(experiment);
@@ -355,7 +355,7 @@ fn lacked_what_is_there_now(record: &Record) -> bool {
     let mut reasons = observed.flat_map(|seen| seen.unavailable.values());
     reasons.any(|reason| {
         let tool = counted::installed_since(reason, PROGRAMS_PATH);
-        tool.or_else(|| surroundings::installed_since(reason)).is_some()
+        tool.or_else(|| environment::installed_since(reason)).is_some()
     })
 }
 

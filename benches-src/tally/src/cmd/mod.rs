@@ -1,6 +1,5 @@
 //! One verb, one file.
 
-pub mod become_bound;
 pub mod between;
 pub mod calculator;
 pub mod chart;
@@ -9,6 +8,7 @@ pub mod claim;
 pub mod compare_builds;
 pub mod confirm;
 pub mod different;
+pub mod exec_tied;
 pub mod export;
 pub mod figure;
 pub mod identify;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::measure::neighbours::spin;
+use crate::measure::background::spin;
 
 /// Spin on one CPU until killed, giving way to everything else
 #[derive(Args)]

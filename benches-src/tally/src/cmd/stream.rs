@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::measure::neighbours::stream;
+use crate::measure::background::stream;
 
 /// Read through memory on one CPU until killed, giving way to everything else
 #[derive(Args)]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::book::places::Places;
-use crate::measure::bound::own_executable;
+use crate::measure::child::own_executable;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
 use crate::record::machine::Facts;

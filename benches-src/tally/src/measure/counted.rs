@@ -10,8 +10,8 @@ use anyhow::{Result, ensure};
 use observation::{Measure, Observation};
 
 use crate::book::count::Count;
+use crate::measure::background::GIVES_WAY;
 use crate::measure::instructions;
-use crate::measure::neighbours::GIVES_WAY;
 use crate::measure::system_calls;
 
 /// Where the tool lies, or why nothing is counted.

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use tar::Archive;
 use tempfile::TempDir;
 
-use super::bound::{bound, own_executable};
+use super::child::{own_executable, tied};
 use super::counted;
 use crate::book::experiment::Experiment;
 use crate::project::Project;
@@ -130,7 +130,7 @@ const NO_CARGO: &str = "cannot start cargo; is Rust installed? See README.md";
 /// features each time.
 fn cargo(project: &Project) -> Result<Command> {
     ensure!(counted::find("cargo").is_some(), NO_CARGO);
-    let mut cargo = bound(&own_executable(), "cargo");
+    let mut cargo = tied(&own_executable(), "cargo");
     cargo.args(["build", "--release", "--locked", "--workspace", "--manifest-path"]);
     cargo.arg(project.benches().join("Cargo.toml")).arg("--target-dir").arg(project.target());
     cargo.current_dir(project.root());

@@ -16,18 +16,18 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use wait_timeout::ChildExt;
 
-use super::ended::Ended;
+use super::exited::ExitedProcess;
 use super::interrupted::Interrupted;
 use crate::book::cell::Cell;
 use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::neighbour::Kind;
 use crate::book::plan::Plan;
-use crate::measure::bound::{CANNOT_START, bound};
+use crate::measure::background::Background;
+use crate::measure::child::{CANNOT_START, tied};
 use crate::measure::core_to_core;
-use crate::measure::neighbours::Neighbours;
+use crate::measure::environment::Environment;
 use crate::measure::programs::LinkOrders;
-use crate::measure::surroundings::Surroundings;
 use crate::project::Project;
 use crate::record::machine::State;
 use crate::record::private::recorded;
@@ -42,7 +42,7 @@ pub struct Session<'a> {
     pub link_orders: Option<LinkOrders<'a>>,
     /// Where the programs lie that these have taken the place of, where both are measured side by side.
     pub before: Option<PathBuf>,
-    /// Tally's own executable, which becomes each program, and the neighbours.
+    /// tally's executable, which executes each program and the background load.
     pub tally: PathBuf,
     pub experiment: &'a Experiment,
     pub plan: &'a Plan,
@@ -91,20 +91,20 @@ impl Session<'_> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
         let mut resumed = (!record.runs.is_empty()).then_some(now);
-        let extent = record.header.effort.extent_for(self.experiment);
-        self.link(&record, 2 * extent.rounds)?;
+        let budget = record.header.effort.budget_for(self.experiment);
+        self.link(&record, 2 * budget.rounds)?;
         // The rounds are doubled after one look at them, and whoever interrupts a session does not get it another.
-        let mut doubled = record.complete_rounds().len() > extent.rounds;
+        let mut doubled = record.complete_rounds().len() > budget.rounds;
         let half_width = loop {
-            let wanted = if doubled { 2 * extent.rounds } else { extent.rounds };
+            let wanted = if doubled { 2 * budget.rounds } else { budget.rounds };
             self.rounds(&mut writer, &mut record, wanted, &mut resumed)?;
             let half_width = self.headline(&record)?;
-            if doubled || !extent.doubles(half_width, record.rounds_took()) {
+            if doubled || !budget.doubles(half_width, record.rounds_took()) {
                 break half_width;
             }
             doubled = true;
         };
-        let target = if extent.target.is_finite() { extent.target } else { 0.0 };
+        let target = if budget.target.is_finite() { budget.target } else { 0.0 };
         let changed = record.header.machine.changed_since();
         let end = End { after: State::read(), headline_half_width: half_width, target, doubled, changed };
         writer.finish(&record, &end)
@@ -147,25 +147,25 @@ impl Session<'_> {
             self.interrupted.check(&self.path)?;
             let once = ["--once".to_owned(), "--quiet".to_owned()];
             let program = self.program(cell, None);
-            if let Ok(around) = Surroundings::of(cell, &program, 0)? {
-                self.understood(cell, &self.start(&program, cell, &once, around)?)?;
+            if let Ok(environment) = Environment::of(cell, &program, 0)? {
+                self.understood(cell, &self.start(&program, cell, &once, environment)?)?;
             }
         }
         Ok(())
     }
 
     /// A mistake in the plan stops the session; it is no result.
-    fn understood(&self, cell: &Cell, ended: &Ended) -> Result<()> {
+    fn understood(&self, cell: &Cell, exited: &ExitedProcess) -> Result<()> {
         ensure!(
-            ended.usage_error().is_none(),
+            exited.usage_error().is_none(),
             "{}: {cell} is not understood by its program: {}",
             self.project.place(&self.project.experiment(&self.plan.chapter, &self.experiment.name)),
-            ended.usage_error().unwrap_or_default()
+            exited.usage_error().unwrap_or_default()
         );
         Ok(())
     }
 
-    /// Runs rounds until there are as many as wanted, or as patience allows. What is in the record decides, and so an interruption changes
+    /// Runs rounds until there are as many as wanted, or the time is up. What is in the record decides, and so an interruption changes
     /// nothing.
     fn rounds(
         &self,
@@ -174,11 +174,11 @@ impl Session<'_> {
         wanted: usize,
         resumed: &mut Option<State>,
     ) -> Result<()> {
-        let extent = record.header.effort.extent_for(self.experiment);
+        let budget = record.header.effort.budget_for(self.experiment);
         let per_round = record.header.cells.len();
         loop {
             let complete = record.complete_rounds().len();
-            if complete >= wanted || extent.ends_after(complete, record.rounds_took()) {
+            if complete >= wanted || budget.ends_after(complete, record.rounds_took()) {
                 return Ok(());
             }
             let round = record.next_round();
@@ -224,14 +224,14 @@ impl Session<'_> {
         // Where a sandbox keeps processes from choosing their CPU, nobody knows.
         let core_to_core_ns = core_to_core::of_two_cpus().ok().flatten();
         let started = Instant::now();
-        let observe = |around| match self.experiment.count {
-            None => self.time(&program, cell, &self.flags(header.effort, round), around),
-            Some(count) => self.count(count, cell, around),
+        let observe = |environment| match self.experiment.count {
+            None => self.time(&program, cell, &self.flags(header.effort, round), environment),
+            Some(count) => self.count(count, cell, environment),
         };
-        let outcome = match (Surroundings::of(cell, &program, environment_bytes)?, cell.neighbours()) {
+        let outcome = match (Environment::of(cell, &program, environment_bytes)?, cell.neighbours()) {
             (Err(reason), _) => Ok(self.unavailable(cell, reason)),
-            (Ok(around), Some(kind)) => self.beside(kind, cell, || observe(around))?,
-            (Ok(around), None) => observe(around)?,
+            (Ok(environment), Some(kind)) => self.beside(kind, cell, || observe(environment))?,
+            (Ok(environment), None) => observe(environment)?,
         };
         let took_ms = Some(started.elapsed().as_millis() as u64);
         let (observation, failure) = match outcome {
@@ -260,20 +260,20 @@ impl Session<'_> {
         }
     }
 
-    fn time(&self, program: &Path, cell: &Cell, flags: &[String], around: Surroundings) -> Result<Outcome> {
-        let ended = self.start(program, cell, flags, around)?;
-        self.understood(cell, &ended)?;
-        Ok(ended.observation(&self.plan.chapter, cell))
+    fn time(&self, program: &Path, cell: &Cell, flags: &[String], environment: Environment) -> Result<Outcome> {
+        let exited = self.start(program, cell, flags, environment)?;
+        self.understood(cell, &exited)?;
+        Ok(exited.observation(&self.plan.chapter, cell))
     }
 
-    /// Observes beside neighbours. Without them nothing is observed, since it would be another cell.
+    /// Observes under background load. Without it nothing is observed, since that is another cell.
     fn beside(&self, kind: Kind, cell: &Cell, observe: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
-        let mut neighbours = match Neighbours::start(&self.tally, kind)? {
-            Ok(neighbours) => neighbours,
+        let mut background = match Background::start(&self.tally, kind)? {
+            Ok(background) => background,
             Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
         };
         let outcome = observe()?;
-        Ok(match neighbours.were_beside()? {
+        Ok(match background.ran_until_now()? {
             Ok(()) => outcome,
             Err(reason) => Ok(self.unavailable(cell, reason)),
         })
@@ -293,7 +293,7 @@ impl Session<'_> {
     /// What each program is asked for.
     fn flags(&self, effort: Effort, round: u32) -> Vec<String> {
         let mut flags: Vec<String> = match self.experiment.histogram_laps {
-            None => effort.extent().flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            None => effort.budget().flags.iter().map(|flag| (*flag).to_owned()).collect(),
             Some(laps) => {
                 let laps = if effort == Effort::Test { 20 } else { laps };
                 vec!["--histogram".to_owned(), laps.to_string(), "--warmups".to_owned(), (laps / 10).to_string()]
@@ -307,24 +307,30 @@ impl Session<'_> {
     }
 
     /// Starts a program and waits for it, or for its time to run out.
-    fn start(&self, program: &Path, cell: &Cell, flags: &[String], around: Surroundings) -> Result<Ended<'_>> {
+    fn start(
+        &self,
+        program: &Path,
+        cell: &Cell,
+        flags: &[String],
+        environment: Environment,
+    ) -> Result<ExitedProcess<'_>> {
         ensure!(program.is_file(), "cannot start {}: it is not there", program.display());
-        let mut command = bound(&self.tally, program);
+        let mut command = tied(&self.tally, program);
         command.args(cell.arguments()).args(flags);
-        self.wait(command, around, Child::kill)
+        self.wait(command, environment, Child::kill)
     }
 
     /// Starts a command and waits for it, or for its time to run out.
     pub(super) fn wait(
         &self,
         mut command: Command,
-        around: Surroundings,
+        environment: Environment,
         kill: impl FnOnce(&mut Child) -> std::io::Result<()>,
-    ) -> Result<Ended<'_>> {
+    ) -> Result<ExitedProcess<'_>> {
         let temporary = self.project.temporary();
         let file = || tempfile::tempfile_in(&temporary).context(NO_ROOM);
         let (mut output, mut errors) = (file()?, file()?);
-        around.give(&mut command, &temporary);
+        environment.give(&mut command, &temporary);
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(errors.try_clone()?);
         let started = command.spawn();
         let mut child = started.with_context(|| format!("cannot start {}", command.get_program().display()))?;
@@ -347,7 +353,7 @@ impl Session<'_> {
         // Its last lines may come to stand in the record.
         let checkout = self.project.root();
         let errors = recorded(&errors, checkout);
-        Ok(Ended { status, limit, output: text(&mut output)?, errors, checkout })
+        Ok(ExitedProcess { status, limit, output: text(&mut output)?, errors, checkout })
     }
 
     fn headline(&self, record: &Record) -> Result<Option<f64>> {

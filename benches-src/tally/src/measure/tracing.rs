@@ -8,11 +8,11 @@ use anyhow::{Context, Result};
 use observation::Observation;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::bound::bound;
+use super::child::tied;
 use super::counted::{self, Counted};
-use super::ended::Ended;
+use super::environment::Environment;
+use super::exited::ExitedProcess;
 use super::session::{NO_ROOM, Outcome, Session};
-use super::surroundings::Surroundings;
 use crate::book::cell::Cell;
 use crate::book::count::Count;
 
@@ -21,29 +21,29 @@ impl Session<'_> {
     /// this machine cannot run.
     pub fn count_alone(&self, count: Count, cell: &Cell, environment_bytes: usize) -> Result<Option<Outcome>> {
         fs::create_dir_all(self.project.temporary())?;
-        Ok(match Surroundings::of(cell, &self.program(cell, None), environment_bytes)? {
-            Ok(around) => Some(self.count(count, cell, around)?),
+        Ok(match Environment::of(cell, &self.program(cell, None), environment_bytes)? {
+            Ok(environment) => Some(self.count(count, cell, environment)?),
             Err(_) => None,
         })
     }
 
     /// Counts what an operation does, by a shorter and a longer run. Times under a tool that counts are no results, so none is
     /// kept.
-    pub(super) fn count(&self, count: Count, cell: &Cell, around: Surroundings) -> Result<Outcome> {
+    pub(super) fn count(&self, count: Count, cell: &Cell, environment: Environment) -> Result<Outcome> {
         let tool = match counted::tool(count) {
             Ok(tool) => tool,
             Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
         };
         let program = self.program(cell, None);
-        let mut runs: Vec<(Counted, Observation, Ended)> = Vec::new();
+        let mut runs: Vec<(Counted, Observation, ExitedProcess)> = Vec::new();
         let both = self.experiment.laps_of(count);
         while runs.len() < both.len() {
             let laps = runs.first().map_or(both[0], |(shorter, ..)| count.longer(both, shorter.operations));
-            let (ended, summary) = self.trace((count, &tool), &program, cell, laps, around)?;
-            if let Some(reason) = counted::refused(count, &ended.errors) {
+            let (exited, summary) = self.trace((count, &tool), &program, cell, laps, environment)?;
+            if let Some(reason) = counted::refused(count, &exited.errors) {
                 return Ok(Ok(self.unavailable(cell, reason)));
             }
-            let seen = match ended.observation(&self.plan.chapter, cell) {
+            let seen = match exited.observation(&self.plan.chapter, cell) {
                 Ok(seen) => seen,
                 Err(failure) => return Ok(Err(failure)),
             };
@@ -51,11 +51,11 @@ impl Session<'_> {
                 return Ok(Ok(self.unavailable(cell, reason.as_str())));
             }
             match Counted::new(count, &summary, &program, &seen) {
-                Ok(counted) => runs.push((counted, seen, ended)),
-                Err(error) => return Ok(Err(ended.failure(format!("{error:#}")))),
+                Ok(counted) => runs.push((counted, seen, exited)),
+                Err(error) => return Ok(Err(exited.failure(format!("{error:#}")))),
             }
         }
-        let [(shorter, ..), (longer, seen, ended)] = &runs[..] else { unreachable!("two runs") };
+        let [(shorter, ..), (longer, seen, exited)] = &runs[..] else { unreachable!("two runs") };
         Ok(match longer.beyond(shorter) {
             Ok(measures) => Ok(Observation {
                 program: seen.program.clone(),
@@ -64,21 +64,21 @@ impl Session<'_> {
                 measures,
                 ..Observation::default()
             }),
-            Err(error) => Err(ended.failure(format!("{error:#}"))),
+            Err(error) => Err(exited.failure(format!("{error:#}"))),
         })
     }
 
-    /// Runs a program for so many laps under a tool that counts; how it ended, and the tool's summary.
+    /// Runs a program for so many laps under a tool that counts; how it exited, and the tool's summary.
     fn trace(
         &self,
         (count, tool): (Count, &Path),
         program: &Path,
         cell: &Cell,
         laps: u64,
-        around: Surroundings,
-    ) -> Result<(Ended<'_>, String)> {
+        environment: Environment,
+    ) -> Result<(ExitedProcess<'_>, String)> {
         let summary = tempfile::NamedTempFile::new_in(self.project.temporary()).context(NO_ROOM)?;
-        let mut command = bound(&self.tally, tool);
+        let mut command = tied(&self.tally, tool);
         command
             .args(counted::arguments(count, summary.path()))
             .arg(program)
@@ -86,11 +86,11 @@ impl Session<'_> {
             .args(["--iters", &laps.to_string(), "--warmups", "0", "--json"])
             // A group of its own, since to kill the tool is not to kill what it looks at.
             .process_group(0);
-        let ended = self.wait(command, around, |child| {
+        let exited = self.wait(command, environment, |child| {
             let group = Pid::from_raw(child.id().cast_signed()).expect("a process that was started");
             Ok(kill_process_group(group, Signal::KILL)?)
         })?;
         let text = fs::read(summary.path())?;
-        Ok((ended, String::from_utf8_lossy(&text).into_owned()))
+        Ok((exited, String::from_utf8_lossy(&text).into_owned()))
     }
 }

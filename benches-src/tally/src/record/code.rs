@@ -18,7 +18,7 @@ use object::{
     SymbolKind,
 };
 
-use super::sum::sha256;
+use super::checksum::sha256;
 
 /// The hash of the program in this file, given the crates whose code is the project's own, by their
 /// names in symbols; its own crate among them.

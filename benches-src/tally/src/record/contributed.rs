@@ -12,11 +12,11 @@ use anyhow::{Context, Result, anyhow, ensure};
 use tempfile::NamedTempFile;
 
 use super::Header;
+use super::compression;
 use super::digest::{self, Digest};
 use super::machine::Facts;
-use super::packed;
-use super::sound;
-use super::whole::{RawRecord, Record};
+use super::records::{RawRecord, Record};
+use super::validity;
 use crate::project::{Machine, Project};
 
 /// How the name of a session's bundle ends.
@@ -119,7 +119,7 @@ impl Contributed {
 
 impl Session {
     fn open(path: &Path, name: &Name, facts: &Facts, digests: &Path) -> Result<Self> {
-        let bundle = packed::read(path)?.context("it is missing")?;
+        let bundle = compression::read(path)?.context("it is missing")?;
         let digest = Digest::of(&bundle, digests)?;
         for (header, _) in &digest.records {
             let differences = header.machine.differences(facts);
@@ -172,7 +172,7 @@ impl Session {
     }
 
     fn bundle(&self) -> Result<Vec<u8>> {
-        let read = packed::read(&self.path).and_then(|bytes| bytes.context("it is missing"));
+        let read = compression::read(&self.path).and_then(|bytes| bytes.context("it is missing"));
         read.map_err(|error| self.about(&error))
     }
 
@@ -194,7 +194,7 @@ pub fn facts(folder: &Path) -> Result<Option<Facts>> {
         text => {
             let facts: Facts = toml::from_str(&text?)?;
             ensure!(facts.allow_listed() == facts, "it says more of the machine than the allow-list has");
-            sound::facts(&facts)?;
+            validity::facts(&facts)?;
             Ok(Some(facts))
         }
     }

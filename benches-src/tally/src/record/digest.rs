@@ -3,21 +3,19 @@
 //! digest's own head and each record's header and end, in one frame; then each record's processes
 //! in a frame of their own, so that one number needs no other record unpacked.
 
-mod columns;
 mod kept;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::lines::{End, Header, Line};
-use super::packed::{frames, pack, pack_quickly, unpack};
+use super::checksum::{sha256, with_sum, without_sum};
+use super::compression::{frames, pack, pack_quickly, unpack};
+use super::lines::{End, Header, Line, Run};
+use super::records::{RawRecord, Record};
 use super::side_by_side::side_by_side;
-use super::sound;
-use super::sum::{sha256, with_sum, without_sum};
-use super::whole::{RawRecord, Record};
-use columns::Runs;
+use super::validity;
 
-/// A frame of a digest unpacks to at most so many bytes. The longest of this book has 400 KB.
+/// A frame of a digest unpacks to at most so many bytes. The longest of this book has 1.6 MB.
 const MOST_FRAME_BYTES: u64 = 16 << 20;
 
 /// A bundle unpacks to at most so many bytes. The longest of this book has 20 MB.
@@ -60,7 +58,7 @@ pub struct Digest {
 #[serde(rename_all = "snake_case")]
 enum Own {
     Digest(Head),
-    Runs(Runs),
+    Runs(Vec<Run>),
 }
 
 /// Packs complete records of one session, each of another experiment: the bytes of its bundle.
@@ -104,7 +102,7 @@ fn packed_record(lines: &str) -> Result<(Entry, Vec<u8>, Vec<u8>)> {
     let mut ends = Vec::new();
     Line::Header(Box::new(record.header.clone())).write(&mut ends)?;
     Line::End(record.end.clone().context("the record is not complete")?).write(&mut ends)?;
-    Ok((entry, ends, pack_quickly(line(&Own::Runs(Runs::of(&record.seen())?))?.as_bytes())?))
+    Ok((entry, ends, pack_quickly(line(&Own::Runs(record.seen().runs))?.as_bytes())?))
 }
 
 fn line(own: &Own) -> Result<String> {
@@ -134,12 +132,11 @@ impl Digest {
         let (header, end) = self.records[index].clone();
         let text = unpack(&self.packed[index], MOST_FRAME_BYTES)?;
         let Own::Runs(runs) = serde_json::from_str(&without_sum(text.trim_end_matches('\n'))?)? else {
-            bail!("this line does not belong here");
+            bail!("the processes of a record are expected here");
         };
-        let runs = runs.runs(header.cells.len(), text.len())?;
         let entry = &self.head.records[index];
-        let mut sound = sound::Reader::new(&header, &entry.chapter, &entry.experiment)?;
-        runs.iter().try_for_each(|run| sound.run(run, sound::seen))?;
+        let mut sound = validity::Reader::new(&header, &entry.chapter, &entry.experiment)?;
+        runs.iter().try_for_each(|run| sound.run(run, validity::seen))?;
         Ok(Record { header, runs, end: Some(end) })
     }
 
@@ -202,7 +199,7 @@ fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> 
     let (Line::Header(header), Line::End(end)) = (exact(header)?, exact(end)?) else {
         bail!("a header and an end belong here");
     };
-    let sound = sound::Reader::new(&header, &entry.chapter, &entry.experiment)?;
+    let sound = validity::Reader::new(&header, &entry.chapter, &entry.experiment)?;
     sound.end(&end)?;
     Ok((*header, end))
 }

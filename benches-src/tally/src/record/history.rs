@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
 
+use super::compression;
 use super::contributed::Contributed;
 use super::digest::Digest;
-use super::packed;
-use super::whole::Record;
+use super::records::Record;
 use crate::project::{Machine, Project};
 
 /// All records of an experiment on a machine, in no order.
@@ -48,7 +48,7 @@ pub fn history(project: &Project) -> Result<Vec<Former>> {
 fn digests(project: &Project, machine: &str) -> Result<Vec<Digest>> {
     let path = project.history().join(format!("{machine}.digest.zst"));
     let in_file = || path.display().to_string();
-    let frozen = packed::read(&path).with_context(in_file)?;
+    let frozen = compression::read(&path).with_context(in_file)?;
     let frozen = frozen.map(|bytes| Digest::read(&bytes)).transpose().with_context(in_file)?;
     let there = Contributed::open(&project.data(&Machine::Exported(machine.to_owned())), &project.digests());
     ensure!(there.unreadable.is_empty(), "{}", there.unreadable.join("\n"));

@@ -7,18 +7,15 @@ use anyhow::Result;
 use observation::{Histogram, Measure, Observation, Window};
 use serde::{Deserialize, Serialize};
 
-use super::columns;
+use super::checksum::{with_sum, without_sum};
 use super::machine::{Facts, State};
+use super::samples;
 use super::seen::Seen;
 use super::sources::Sources;
-use super::sum::{with_sum, without_sum};
 use crate::book::cell::Cell;
 
-/// The version of the format that is written.
+/// The version of the format; others are refused, with the way out.
 pub const FORMAT: u32 = 3;
-
-/// The oldest version that is read as well; others are refused, with the way out.
-pub(super) const OLDEST: u32 = 3;
 
 /// How much was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
@@ -184,7 +181,7 @@ impl From<RawRun> for Run {
     }
 }
 
-/// An observation as a record keeps it: as it was printed, but for its samples, which are [columns].
+/// An observation as a record keeps it: as it was printed, but for its samples, which are in columns: see [samples].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Raw(#[serde(with = "InColumns")] pub Observation);
@@ -195,7 +192,7 @@ struct InColumns {
     program: String,
     parameters: BTreeMap<String, serde_json::Value>,
     placement: String,
-    #[serde(default, with = "columns", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, with = "samples", skip_serializing_if = "Vec::is_empty")]
     samples: Vec<Window>,
     #[serde(default)]
     measures: BTreeMap<String, Measure>,

@@ -1,35 +1,34 @@
 //! What was seen: the format of records, facts about the machine, and whether a record is of what lies here now.
 
+pub mod checksum;
 pub mod code;
-mod column;
-pub mod columns;
+pub mod compression;
 pub mod contributed;
 pub mod copies;
 pub mod digest;
-mod exact;
 pub mod history;
 pub mod known;
 mod lines;
 pub mod machine;
-pub mod packed;
 pub mod private;
 pub mod processors;
 pub mod programs;
 pub mod publishable;
+mod records;
+pub mod samples;
 pub mod seen;
 mod sessions;
 pub mod side_by_side;
-pub mod sound;
 pub mod sources;
 pub mod store;
-pub mod sum;
+mod strict;
 pub mod tokens;
-mod whole;
+pub mod validity;
 mod writer;
 
 pub use digest::{Digest, Entry};
-pub use exact::smuggled;
 pub use lines::*;
+pub use records::*;
 pub use sessions::*;
-pub use whole::*;
+pub use strict::first_unknown_field;
 pub use writer::*;

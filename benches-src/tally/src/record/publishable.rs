@@ -8,7 +8,7 @@ use super::contributed::facts;
 use super::lines::Raw;
 use super::machine::Facts;
 use super::private::without_folders;
-use super::whole::RawRecord;
+use super::records::RawRecord;
 
 /// Whatever stands under one name is of one machine: the records themselves, each with its place, and those that lie in the folder already.
 pub fn of_one_machine(records: &[(String, &RawRecord)], folder: &Path) -> Result<()> {

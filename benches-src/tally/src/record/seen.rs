@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use observation::{Histogram, Measure, Observation, Window};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::statistics;
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Seen {
     /// The program's parameters by name, defaults included.
     pub parameters: BTreeMap<String, Value>,
@@ -29,7 +31,8 @@ pub struct Seen {
 }
 
 /// What the samples of one process come to.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Timed {
     /// How many were taken, at least one.
     pub samples: u64,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::lines::Header;
+use super::records::Record;
 use super::sources::PLAN;
-use super::whole::Record;
 
 /// How the names of earlier sessions end, and the second one's goes on with `-2`.
 pub const EARLIER: &str = "session";

@@ -13,9 +13,9 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Header;
+use super::checksum::sha256;
 use super::known::{HARNESS, Known};
 use super::programs::source;
-use super::sum::sha256;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::renamed::Renamed;

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
 
+use super::checksum::sha256;
 use super::contributed::{Contributed, Session};
 use super::lines::Header;
+use super::records::Record;
 use super::sessions::earlier;
 use super::sources::{Current, Freshness};
-use super::sum::sha256;
-use super::whole::Record;
 use crate::book::renamed::{self, Renamed};
 use crate::project::{Machine, Project};
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::lines::{End, Header, Line, RawRun};
+use super::records::Record;
 use super::sessions::EARLIER;
-use super::sound;
-use super::whole::Record;
+use super::validity;
 
 /// Writes a session beside its final place, line by line: what is written stays when this process is killed. [`Writer::finish`] sees to it that
 /// all is on the disk, and moves it to its place.
@@ -33,7 +33,7 @@ impl Writer {
     }
 
     pub fn create(path: &Path, header: &Header) -> Result<Self> {
-        sound::date(&header.before.time).context("this machine's clock is not set; set it, and measure then")?;
+        validity::date(&header.before.time).context("this machine's clock is not set; set it, and measure then")?;
         let partial = Self::partial(path);
         let folder = path.parent().expect("a record lies in a folder");
         fs::create_dir_all(folder)

@@ -30,7 +30,7 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Value, json};
 use support::{Fake, PLAN, book, observation, of_another_cpu, preprocess, summed};
-use tally::record::packed::pack;
+use tally::record::compression::pack;
 
 /// What was seen, or what was seen instead of what was expected.
 type Seen = Result<String, String>;
@@ -1023,8 +1023,8 @@ fn directives() -> Vec<Case> {
         wrong("<!-- CmdRun tally value \"slow[free]\" -->", "small letters"),
         wrong("<!--\tcmdrun tally value \"slow[free]\" -->", "spaces only"),
         wrong("<!-- cmdrun tally value \"slow[free] -->", "quotation mark"),
-        wrong("<!-- cmdrun tally measure pair --again --programs programs -->", "only prints"),
-        wrong("<!-- cmdrun tally export a-machine -->", "only prints"),
+        wrong("<!-- cmdrun tally measure pair --again --programs programs -->", "may only print"),
+        wrong("<!-- cmdrun tally export a-machine -->", "may only print"),
         wrong("<!-- cmdrun tally value \"slow[free]\" --machine local -->", "one machine and one form"),
         wrong("<!-- cmdrun touch pwned -->", "book.toml lists"),
         wrong("<!-- cmdrun tally value nobody -->", "unknown program"),

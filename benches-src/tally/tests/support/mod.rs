@@ -10,8 +10,8 @@ use std::process::{Command, Output, Stdio};
 use mdbook_preprocessor::book::{Book, Chapter};
 use serde_json::{Value, json};
 use tally::project::{Machine, Project};
+use tally::record::checksum::with_sum;
 use tally::record::contributed::add;
-use tally::record::sum::with_sum;
 use tally::record::{Digest, RawRecord};
 
 /// A project and its programs.

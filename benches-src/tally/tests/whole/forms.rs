@@ -211,7 +211,7 @@ fn check_finds_what_does_not_agree() {
     for (directive, reason) in [
         ("tally table nothing", "unknown experiment"),
         ("tally value nobody", "unknown program"),
-        ("tally measure", "a directive only prints"),
+        ("tally measure", "a directive may only print"),
         ("rm -r .", "a directive calls tally"),
         ("tally claim T1 --><!-- cmdrun tally claim T1", "stands on book/src/chapter.md already"),
     ] {

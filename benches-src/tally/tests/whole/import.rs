@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::support::{self, Fake, fail, succeed, summed};
-use tally::record::packed::pack;
+use tally::record::compression::pack;
 
 /// A checkout in which one session was measured, and the bundle that was exported of it.
 fn elsewhere() -> (Fake, PathBuf) {

@@ -13,8 +13,8 @@ use tally::command_line::CommandLine;
 use tally::print::render::Form;
 use tally::print::view::View;
 use tally::project::{Machine, Project};
-use tally::record::packed::{pack, unpack};
-use tally::record::sum::sha256;
+use tally::record::checksum::sha256;
+use tally::record::compression::{pack, unpack};
 
 /// What is tried of each kind where nobody asks for more: a few seconds' worth.
 const USUAL: u64 = 150;
@@ -220,7 +220,7 @@ fn a_bundle_or_a_kept_digest_that_was_made_up_makes_no_verb_panic() {
             bytes[at] ^= 1 << rng.random_range(0..8);
             bytes
         } else {
-            let frames = tally::record::packed::frames(packed).unwrap();
+            let frames = tally::record::compression::frames(packed).unwrap();
             let which = rng.random_range(0..frames.len());
             let other = |(at, frame): (usize, &&[u8])| {
                 let text = unpack(frame, 1 << 24).unwrap();

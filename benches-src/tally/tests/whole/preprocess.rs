@@ -67,7 +67,7 @@ fn a_directive_that_fails_fails_the_build_and_names_chapter_and_command() {
         ("tally claim C99", "unknown claim"),
         ("tally claim --chips T1 C99", "unknown claim"),
         ("tally dance", "unrecognized subcommand"),
-        ("tally measure", "a directive only prints"),
+        ("tally measure", "a directive may only print"),
         ("tally value fast --machine a-machine", "a page has one machine"),
         ("date", "book.toml lists"),
         ("false", "add `--features cmdrun`"),

@@ -5,8 +5,8 @@ use std::fs;
 
 use crate::support::{self, Fake, fail, succeed, summed};
 use serde_json::Value;
-use tally::record::packed::{pack, unpack};
-use tally::record::sum::sha256;
+use tally::record::checksum::sha256;
+use tally::record::compression::{pack, unpack};
 
 /// What is done to a machine's folder.
 type Damage = fn(&Fake);
@@ -228,7 +228,7 @@ fn nothing_is_believed_that_lies_beside_a_bundle_and_what_is_kept_of_it_is_found
     assert!(succeed(fake.tally(&["check"])).contains("agree"));
     // What is kept below target is what it names, made by this tally; who forges even that is found
     // with --bundles.
-    let frames = tally::record::packed::frames(&lie[65..]).unwrap();
+    let frames = tally::record::compression::frames(&lie[65..]).unwrap();
     let text = unpack(frames[0], 1 << 24).unwrap();
     let renamed = text.replace(of("b-machine").file_name().unwrap().to_str().unwrap(), &sum);
     let forged = [pack(summed(&renamed).as_bytes()).unwrap(), frames[1..].concat()].concat();

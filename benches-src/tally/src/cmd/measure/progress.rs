@@ -41,7 +41,7 @@ impl Progress {
     pub fn of(wanted: &[Wanted], effort: Effort) -> Result<Self> {
         let mut processes = 0;
         for own in wanted {
-            processes += effort.cells(own.experiment)?.len() * effort.extent_for(own.experiment).rounds;
+            processes += effort.cells(own.experiment)?.len() * effort.budget_for(own.experiment).rounds;
         }
         Ok(Self { started: Instant::now(), experiments: (0, wanted.len()), processes: (0, processes) })
     }

@@ -1,23 +1,23 @@
 //! Known answers.
 
 use super::*;
-use crate::measure::extent::Extent;
+use crate::measure::budget::Budget;
 use crate::record::tests::{cell, header};
 
 #[test]
 fn rounds_are_doubled_where_the_target_was_missed_and_there_is_time() {
-    let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.extent(), Effort::Full.extent());
+    let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.budget(), Effort::Full.budget());
     assert!(quick.doubles(Some(0.06), seconds(3)) && full.doubles(Some(0.03), seconds(54)));
     assert!(!full.doubles(Some(0.03), seconds(56)), "a full run has no more than an hour for all");
     assert!(!quick.doubles(Some(0.04), seconds(3)), "the target was reached");
     assert!(!quick.doubles(Some(0.06), seconds(9)), "it would take too long");
     assert!(!full.doubles(None, seconds(3)), "there is no headline");
-    assert!(!Effort::Test.extent().doubles(Some(9.0), Duration::ZERO), "a test has no target");
+    assert!(!Effort::Test.budget().doubles(Some(9.0), Duration::ZERO), "a test has no target");
 }
 
 #[test]
 fn slow_rounds_end_between_the_least_and_those_wanted() {
-    let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.extent(), Effort::Full.extent());
+    let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.budget(), Effort::Full.budget());
     assert!(!full.ends_after(8, seconds(3_000)), "fewer than the least are too few, whatever they take");
     assert!(full.ends_after(9, seconds(56)) && full.ends_after(19, seconds(56)));
     assert!(!full.ends_after(19, seconds(54)), "there is time for another");
@@ -25,26 +25,26 @@ fn slow_rounds_end_between_the_least_and_those_wanted() {
     assert!(!quick.ends_after(5, seconds(60)) && !quick.ends_after(6, seconds(60)), "a quick run has six");
 }
 
-fn extent(effort: Effort, line: &str) -> Extent {
+fn budget(effort: Effort, line: &str) -> Budget {
     let text = format!("question = \"?\"\nprediction = \".\"\nper = \"hop\"\n{line}\ncells = []");
-    effort.extent_for(&toml::from_str(&text).unwrap())
+    effort.budget_for(&toml::from_str(&text).unwrap())
 }
 
 #[test]
 fn an_experiment_may_say_how_many_rounds_a_full_run_gives_it_whatever_they_take() {
-    let of = |line| extent(Effort::Full, line).ends_after(19, Duration::from_secs(3_000));
+    let of = |line| budget(Effort::Full, line).ends_after(19, Duration::from_secs(3_000));
     assert!(of("") && !of("rounds = 20"));
-    let rounds = |effort, line| extent(effort, line).rounds;
+    let rounds = |effort, line| budget(effort, line).rounds;
     for (line, own) in [("rounds = 6", 6), ("rounds = 20", 20), ("rounds = 80", 80)] {
         assert_eq!(rounds(Effort::Full, line), own);
     }
-    assert!(!extent(Effort::Full, "rounds = 6").ends_after(5, Duration::from_secs(3_000)));
+    assert!(!budget(Effort::Full, "rounds = 6").ends_after(5, Duration::from_secs(3_000)));
     assert_eq!((rounds(Effort::Quick, "rounds = 20"), rounds(Effort::Test, "rounds = 20")), (6, 1));
 }
 
 #[test]
 fn what_is_counted_exactly_has_fewer_rounds() {
-    let of = |effort: Effort, count: &str| extent(effort, count).rounds;
+    let of = |effort: Effort, count: &str| budget(effort, count).rounds;
     assert_eq!(of(Effort::Full, "count = \"instructions\"\ncounted_laps = [1, 2]"), 6);
     assert_eq!(of(Effort::Test, "count = \"instructions\"\ncounted_laps = [1, 2]"), 1);
     assert_eq!((of(Effort::Full, "count = \"system-calls\""), of(Effort::Full, "")), (6, 20));

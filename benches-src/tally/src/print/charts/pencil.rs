@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::{CURE, Drawn, NO_NODE, Request, are_fetched, fetch_packages, reason, with_cure};
-use crate::measure::bound::{bound, own_executable};
+use crate::measure::child::{own_executable, tied};
 use crate::measure::counted;
 use crate::project::Project;
 use crate::record::sources::hash;
@@ -111,7 +111,7 @@ impl Node {
     fn start(folder: &Path) -> Result<Self> {
         let errors = tempfile::tempfile().context("no temporary file can be made; is the disk full?")?;
         ensure!(counted::find("node").is_some(), NO_NODE);
-        let mut node = bound(&own_executable(), "node");
+        let mut node = tied(&own_executable(), "node");
         node.arg("draw.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         node.stderr(errors.try_clone()?);
         let mut child = node.spawn().context(NO_NODE)?;

@@ -117,7 +117,7 @@ fn what_cannot_be_read_is_named_with_its_path_and_the_cure() {
         ("endless", |file| fs::File::options().write(true).open(file).unwrap().set_len(65 << 20).unwrap(), "64 MiB"),
         (
             "gigabytes",
-            |file| fs::write(file, packed::pack(&vec![0; 64 << 20]).unwrap().repeat(64)).unwrap(),
+            |file| fs::write(file, compression::pack(&vec![0; 64 << 20]).unwrap().repeat(64)).unwrap(),
             "unpacks to more than",
         ),
         ("of another day", |file| rename(file, "2026-11-19"), "it was measured on 2026-11-20"),

@@ -9,19 +9,17 @@ use std::sync::LazyLock;
 use anyhow::{Context, Result, ensure};
 
 use super::{Digest, packed};
-use crate::record::packed as file;
-use crate::record::sum::sha256;
+use crate::record::checksum::sha256;
+use crate::record::compression as file;
 
 /// All that decides what a bundle comes to, and how a digest says it.
-const CODE: [&str; 10] = [
+const CODE: [&str; 8] = [
     include_str!("../digest.rs"),
-    include_str!("columns.rs"),
-    include_str!("../column.rs"),
-    include_str!("../exact.rs"),
+    include_str!("../strict.rs"),
     include_str!("../lines.rs"),
     include_str!("../seen.rs"),
-    include_str!("../sound.rs"),
-    include_str!("../whole.rs"),
+    include_str!("../validity.rs"),
+    include_str!("../records.rs"),
     include_str!("../../statistics.rs"),
     include_str!("../../../../observation/src/lib.rs"),
 ];

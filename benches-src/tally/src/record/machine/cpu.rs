@@ -1,5 +1,10 @@
 //! What a CPU is called. ARM's have numbers, where others have a name.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 /// A row of `/proc/cpuinfo`: the first CPU's.
 pub fn row<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
     let mut rows = cpuinfo.lines().filter_map(|line| line.split_once(':'));
@@ -75,13 +80,10 @@ fn number(text: &str) -> Option<u32> {
 impl Core {
     fn name(&self) -> String {
         let (implementer, part) = (hexadecimal(self.implementer), hexadecimal(self.part));
-        let Some((_, maker, parts)) = MAKERS.iter().find(|(number, ..)| Some(*number) == self.implementer) else {
+        let Some(Designer { designer, cores }) = DESIGNERS.get(&implementer) else {
             return format!("implementer {implementer}, part {part}");
         };
-        match parts.iter().find(|(number, _)| Some(*number) == self.part) {
-            Some((_, name)) => (*name).to_owned(),
-            None => format!("{maker}, part {part}"),
-        }
+        cores.get(&part).cloned().unwrap_or_else(|| format!("{designer}, part {part}"))
     }
 
     fn edition(&self) -> String {
@@ -95,91 +97,15 @@ fn hexadecimal(number: Option<u32>) -> String {
     number.map_or("unknown".to_owned(), |number| format!("{number:#x}"))
 }
 
-type Parts = &'static [(u32, &'static str)];
+/// Whose cores are known, by the number that stands for the designer.
+static DESIGNERS: LazyLock<BTreeMap<String, Designer>> =
+    LazyLock::new(|| toml::from_str(include_str!("arm-cores.toml")).expect("arm-cores.toml is well formed"));
 
-/// Who designs cores, by the number that stands for them, and their cores. The numbers are those of util-linux's `lscpu` and of the
-/// kernel's `arch/arm64/include/asm/cputype.h`.
-const MAKERS: &[(u32, &str, Parts)] = &[
-    (0x41, "ARM", ARM),
-    (0x42, "Broadcom", &[(0x516, "Broadcom ThunderX2")]),
-    (0x43, "Cavium", &[(0x0a1, "Cavium ThunderX"), (0x0af, "Cavium ThunderX2")]),
-    (0x46, "Fujitsu", &[(0x001, "Fujitsu A64FX"), (0x003, "Fujitsu Monaka")]),
-    (0x48, "HiSilicon", &[(0xd01, "HiSilicon TSV110"), (0xd02, "HiSilicon TSV200")]),
-    (0x4e, "NVIDIA", &[(0x003, "NVIDIA Denver 2"), (0x004, "NVIDIA Carmel"), (0x010, "NVIDIA Olympus")]),
-    (0x50, "APM", &[(0x000, "APM X-Gene")]),
-    (0x51, "Qualcomm", QUALCOMM),
-    (0x61, "Apple", APPLE),
-    (0x6d, "Microsoft", &[(0xd49, "Microsoft Azure Cobalt 100")]),
-    (0xc0, "Ampere", &[(0xac3, "Ampere-1"), (0xac4, "Ampere-1A")]),
-];
-
-const ARM: Parts = &[
-    (0xc07, "Cortex-A7"),
-    (0xc08, "Cortex-A8"),
-    (0xc09, "Cortex-A9"),
-    (0xc0f, "Cortex-A15"),
-    (0xd03, "Cortex-A53"),
-    (0xd04, "Cortex-A35"),
-    (0xd05, "Cortex-A55"),
-    (0xd07, "Cortex-A57"),
-    (0xd08, "Cortex-A72"),
-    (0xd09, "Cortex-A73"),
-    (0xd0a, "Cortex-A75"),
-    (0xd0b, "Cortex-A76"),
-    (0xd0c, "Neoverse-N1"),
-    (0xd0d, "Cortex-A77"),
-    (0xd0e, "Cortex-A76AE"),
-    (0xd40, "Neoverse-V1"),
-    (0xd41, "Cortex-A78"),
-    (0xd42, "Cortex-A78AE"),
-    (0xd44, "Cortex-X1"),
-    (0xd46, "Cortex-A510"),
-    (0xd47, "Cortex-A710"),
-    (0xd48, "Cortex-X2"),
-    (0xd49, "Neoverse-N2"),
-    (0xd4a, "Neoverse-E1"),
-    (0xd4b, "Cortex-A78C"),
-    (0xd4c, "Cortex-X1C"),
-    (0xd4d, "Cortex-A715"),
-    (0xd4e, "Cortex-X3"),
-    // NVIDIA's Grace and the fourth Graviton are made of these.
-    (0xd4f, "Neoverse-V2"),
-    (0xd80, "Cortex-A520"),
-    (0xd81, "Cortex-A720"),
-    (0xd82, "Cortex-X4"),
-    (0xd83, "Neoverse-V3AE"),
-    (0xd84, "Neoverse-V3"),
-    (0xd85, "Cortex-X925"),
-    (0xd87, "Cortex-A725"),
-    (0xd8e, "Neoverse-N3"),
-];
-
-const QUALCOMM: Parts = &[
-    (0x001, "Qualcomm Oryon"),
-    (0x800, "Qualcomm Falkor V1 or Kryo"),
-    (0x801, "Qualcomm Kryo V2"),
-    (0x802, "Qualcomm Kryo 3XX Gold"),
-    (0x803, "Qualcomm Kryo 3XX Silver"),
-    (0x804, "Qualcomm Kryo 4XX Gold"),
-    (0x805, "Qualcomm Kryo 4XX Silver"),
-    (0xc00, "Qualcomm Falkor"),
-    (0xc01, "Qualcomm Saphira"),
-];
-
-const APPLE: Parts = &[
-    (0x022, "Apple M1 Icestorm"),
-    (0x023, "Apple M1 Firestorm"),
-    (0x024, "Apple M1 Pro Icestorm"),
-    (0x025, "Apple M1 Pro Firestorm"),
-    (0x028, "Apple M1 Max Icestorm"),
-    (0x029, "Apple M1 Max Firestorm"),
-    (0x032, "Apple M2 Blizzard"),
-    (0x033, "Apple M2 Avalanche"),
-    (0x034, "Apple M2 Pro Blizzard"),
-    (0x035, "Apple M2 Pro Avalanche"),
-    (0x038, "Apple M2 Max Blizzard"),
-    (0x039, "Apple M2 Max Avalanche"),
-];
+#[derive(Deserialize)]
+struct Designer {
+    designer: String,
+    cores: BTreeMap<String, String>,
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Deserialize;
 
 use super::read;
 
@@ -31,8 +32,8 @@ impl Firmware {
     pub fn name(&self) -> String {
         match self.known() {
             None => "other".to_owned(),
-            Some(known) if !known.has(&self.product) => known.name.to_owned(),
-            Some(known) if self.product.starts_with(known.name) => self.product.clone(),
+            Some(known) if !known.has(&self.product) => known.name.clone(),
+            Some(known) if self.product.starts_with(&known.name) => self.product.clone(),
             Some(known) => format!("{}, {}", known.name, self.product),
         }
     }
@@ -42,99 +43,43 @@ impl Firmware {
         let known = self.known()?;
         let is_guest = known.product.is_none() || known.has(&self.product);
         // Whole machines are lent as well.
-        known.hypervisor.filter(|_| is_guest && !self.product.contains("metal"))
+        known.hypervisor.as_deref().filter(|_| is_guest && !self.product.contains("metal"))
     }
 
-    fn known(&self) -> Option<&'static Known> {
-        KNOWN.iter().find(|known| known.vendor.is_match(&self.vendor))
+    fn known(&self) -> Option<&'static Maker> {
+        MAKERS.iter().find(|maker| is_all_of(&maker.vendor, &self.vendor))
     }
 }
 
 /// A maker whose machines are known.
-struct Known {
-    vendor: Regex,
-    name: &'static str,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Maker {
+    vendor: String,
+    name: String,
     /// Products whose names are the maker's own.
-    product: Option<Regex>,
-    hypervisor: Option<&'static str>,
+    product: Option<String>,
+    /// Under which all of them run.
+    hypervisor: Option<String>,
 }
 
-impl Known {
+impl Maker {
     fn has(&self, product: &str) -> bool {
-        self.product.as_ref().is_some_and(|known| known.is_match(product))
+        self.product.as_ref().is_some_and(|known| is_all_of(known, product))
     }
 }
 
-static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
-    let whole = |pattern: &str| Regex::new(&format!("^(?:{pattern})$")).expect("a literal that is well formed");
-    let known = |(vendor, name, product, hypervisor): &(&str, &'static str, &str, &'static str)| Known {
-        vendor: whole(vendor),
-        name,
-        product: (!product.is_empty()).then(|| whole(product)),
-        hypervisor: Some(*hypervisor).filter(|kind| !kind.is_empty()),
-    };
-    LIST.iter().map(known).collect()
-});
+fn is_all_of(pattern: &str, text: &str) -> bool {
+    Regex::new(&format!("^(?:{pattern})$")).expect("makers.toml has patterns").is_match(text)
+}
 
-/// The vendor as a pattern, its name, its products as a pattern, and the hypervisor under which all of them run.
-const LIST: &[(&str, &str, &str, &str)] = &[
-    // Lent ones.
-    (
-        "Amazon EC2",
-        "Amazon EC2",
-        r"[a-z]{1,4}\d{1,2}[a-z0-9-]{0,12}\.(nano|micro|small|medium|large|(\d{1,3})?xlarge|metal(-\d{1,3}xl)?)",
-        "KVM",
-    ),
-    ("Google", "Google", "Google Compute Engine", "KVM"),
-    ("Microsoft Corporation", "Microsoft", "Virtual Machine", "Hyper-V"),
-    ("DigitalOcean", "DigitalOcean", "Droplet", "KVM"),
-    ("Hetzner", "Hetzner", "vServer", "KVM"),
-    ("OpenStack Foundation|OpenStack", "OpenStack", "OpenStack (Nova|Compute)", "KVM"),
-    ("Alibaba Cloud", "Alibaba Cloud", "Alibaba Cloud ECS", "KVM"),
-    ("Tencent Cloud", "Tencent Cloud", "CVM", "KVM"),
-    ("Huawei Cloud|HuaweiCloud", "Huawei Cloud", "OpenStack Nova", "KVM"),
-    ("Vultr", "Vultr", "", "KVM"),
-    ("Linode|Akamai", "Akamai", "Compute Instance", "KVM"),
-    ("Scaleway", "Scaleway", "", "KVM"),
-    ("UpCloud", "UpCloud", "", "KVM"),
-    ("Exoscale", "Exoscale", "", "KVM"),
-    ("Nutanix", "Nutanix", "AHV", "KVM"),
-    // Those of one's own.
-    ("QEMU", "QEMU", r"Standard PC \((i440FX \+ PIIX|Q35 \+ ICH9), \d{4}\)|(QEMU|KVM) Virtual Machine", "KVM or QEMU"),
-    ("Red Hat", "Red Hat", "KVM|RHEL|RHEV Hypervisor|OpenStack Compute", "KVM"),
-    (r"VMware, Inc\.", "VMware", r"VMware(\d{1,2},\d| Virtual Platform)", "VMware"),
-    ("innotek GmbH", "VirtualBox", "VirtualBox", "VirtualBox"),
-    ("Xen", "Xen", "HVM domU", "Xen"),
-    (r"Parallels.{0,30}", "Parallels", "", "Parallels"),
-    // Whole ones.
-    ("Oracle Corporation", "Oracle", r"ORACLE SERVER [A-Z0-9-]{2,10}|VirtualBox", ""),
-    (
-        r"Dell Inc\.",
-        "Dell",
-        r"PowerEdge [A-Z]{1,2}\d{2,4}[a-z]{0,2}|(OptiPlex|Latitude|Precision|XPS|Inspiron|Vostro)( Tower)? \d{2,4}( \d{2,4})?",
-        "",
-    ),
-    ("HPE?|Hewlett-Packard", "HP", r"ProLiant [A-Z]{2}\d{2,4}[a-z]? Gen\d{1,2}( Plus)?( v2)?", ""),
-    ("LENOVO|Lenovo", "Lenovo", r"ThinkSystem [A-Z]{2}\d{3}( V\d)?", ""),
-    ("Supermicro|Super Micro Computer.{0,10}", "Supermicro", r"(SYS|SSG|AS|ARS) ?-[A-Z0-9+-]{4,20}|Super Server", ""),
-    (r"ASUSTeK COMPUTER INC\.|ASUS", "ASUS", "System Product Name", ""),
-    (r"Gigabyte Technology Co\., Ltd\.|GIGABYTE|Giga Computing", "Gigabyte", "", ""),
-    (r"Micro-Star International Co\., ?Ltd\.?", "MSI", "", ""),
-    ("ASRock|ASRockRack", "ASRock", "", ""),
-    ("Intel Corporation|Intel\\(R\\) Client Systems", "Intel", "", ""),
-    ("Framework", "Framework", "", ""),
-    ("FUJITSU|FUJITSU.{0,12}", "Fujitsu", r"PRIMERGY [A-Z]{2}\d{3,4}( M\d)?", ""),
-    (r"Cisco Systems Inc\.?", "Cisco", "UCS[A-Z]-[A-Z0-9-]{3,14}", ""),
-    (r"Apple Inc\.", "Apple", r"(MacBook(Pro|Air)?|Macmini|iMac|MacPro|Mac)\d{1,2},\d{1,2}", ""),
-    ("NVIDIA", "NVIDIA", "", ""),
-    (r"Ampere(\(TM\)| Computing)?", "Ampere", "", ""),
-    (
-        "Raspberry Pi.{0,60}",
-        "Raspberry Pi",
-        r"Raspberry Pi (Zero( 2)?|\d{1,3}|Compute Module \d)( Model [A-Z]( Plus)?| [A-Z])?( Rev [0-9.]{1,5})?",
-        "",
-    ),
-];
+static MAKERS: LazyLock<Vec<Maker>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct Makers {
+        maker: Vec<Maker>,
+    }
+    toml::from_str::<Makers>(include_str!("makers.toml")).expect("makers.toml is well formed").maker
+});
 
 #[cfg(test)]
 mod tests {

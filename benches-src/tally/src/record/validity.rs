@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         // away.
         timestamp(&end.after.time)?;
         for (name, value) in &end.changed {
-            ensure!(SETTABLE.contains(&name.as_str()), "{name:?} is no such thing as is set while a session runs");
+            ensure!(SETTABLE.contains(&name.as_str()), "{name:?} is no setting that can change while a session runs");
             short(value)?;
         }
         self.one_boot(&end.after)?;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::record::smuggled;
+use crate::record::first_unknown_field;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -52,9 +52,9 @@ fn a_line_without_its_sum_is_refused() {
 fn what_the_format_does_not_have_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(written(folder.path())).unwrap();
-    assert_eq!(smuggled(&text).unwrap(), None);
+    assert_eq!(first_unknown_field(&text).unwrap(), None);
     let more = text.replacen("\"seed\":", "\"diary\":\"dear\",\"seed\":", 1);
-    assert_eq!(smuggled(&with_sums(&more)).unwrap(), Some(1));
+    assert_eq!(first_unknown_field(&with_sums(&more)).unwrap(), Some(1));
     let more = text.replacen("\"doubts\":", "\"diary\":\"dear\",\"doubts\":", 1);
-    assert_eq!(smuggled(&with_sums(&more)).unwrap(), Some(2));
+    assert_eq!(first_unknown_field(&with_sums(&more)).unwrap(), Some(2));
 }

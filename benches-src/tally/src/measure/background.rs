@@ -1,5 +1,5 @@
-//! Neighbours: processes that run beside what is measured, so that it finds another machine than it otherwise would. They give way to
-//! every other process, end with the one that started them, and are no threads of it, so that no counter of what is measured contains them.
+//! Background load: processes that run while a program is measured. They have the lowest priority and end
+//! with tally. No counter of the measured program contains them, since they are no threads of it.
 
 use std::convert::Infallible;
 use std::hint::{black_box, spin_loop};
@@ -9,26 +9,26 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result};
 
-use super::bound::bound;
+use super::child::tied;
 use super::counted;
 use crate::book::neighbour::Kind;
 use crate::measure::core_to_core::{APART_NS, allowed_cpus, line_ns, stay_on};
 use crate::record::processors;
 
-/// Processes that are beside until this is dropped.
-pub struct Neighbours {
+/// Processes that run until this is dropped.
+pub struct Background {
     processes: Vec<Child>,
-    /// The CPUs that have to share a cache for the neighbour to be one.
+    /// The CPUs that have to share a cache.
     sharing: Option<(usize, usize)>,
 }
 
-/// What starts a process that gives way to every other.
+/// Starts a process of the lowest priority.
 pub(super) const GIVES_WAY: &str = "chrt";
 
-/// What a neighbour says once it has its CPU and its memory.
+/// What a process prints once it has its CPU and its memory.
 const READY: &str = "ready";
 
-impl Neighbours {
+impl Background {
     /// Starts them, each as a command of tally's own. Returns once all have begun; the inner error is why they cannot.
     pub fn start(tally: &Path, kind: Kind) -> Result<Result<Self, String>> {
         let allowed = match allowed_cpus() {
@@ -48,16 +48,16 @@ impl Neighbours {
         if counted::find(GIVES_WAY).is_none() {
             return Ok(Err(counted::lacking(GIVES_WAY, "util-linux")));
         }
-        let mut neighbours = Self { processes: Vec::new(), sharing };
+        let mut background = Self { processes: Vec::new(), sharing };
         for arguments in commands {
             // In the class SCHED_IDLE it takes only time that nobody else wants. Neither that nor a CPU of its own needs root.
-            let mut command = bound(tally, GIVES_WAY);
+            let mut command = tied(tally, GIVES_WAY);
             command.args(["--idle", "0"]).arg(tally).args(arguments);
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let child = command.spawn().with_context(|| format!("cannot start {}", tally.display()))?;
-            neighbours.processes.push(child);
+            background.processes.push(child);
         }
-        for child in &mut neighbours.processes {
+        for child in &mut background.processes {
             let mut said = String::new();
             BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut said)?;
             if said.trim() != READY {
@@ -68,11 +68,11 @@ impl Neighbours {
                 return Ok(Err(format!("no neighbour can be started: {}", said.trim())));
             }
         }
-        Ok(Ok(neighbours))
+        Ok(Ok(background))
     }
 
-    /// Whether they were beside until now; the inner error is why not.
-    pub fn were_beside(&mut self) -> Result<Result<(), String>> {
+    /// Whether they ran until now; the inner error is why not.
+    pub fn ran_until_now(&mut self) -> Result<Result<(), String>> {
         for child in &mut self.processes {
             if child.try_wait()?.is_some() {
                 return Ok(Err("a neighbour ended before the program did".to_owned()));
@@ -82,7 +82,7 @@ impl Neighbours {
     }
 }
 
-impl Drop for Neighbours {
+impl Drop for Background {
     fn drop(&mut self) {
         // One that has ended by itself can be neither killed nor missed, but has to be reaped like the others.
         self.processes.iter_mut().for_each(|child| drop(child.kill()));
@@ -172,9 +172,9 @@ mod tests {
         let broken = folder.path().join("broken");
         std::fs::write(&broken, "#!/bin/sh\necho 'the class is <refused>'\nexit 1\n").unwrap();
         std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let reason = Neighbours::start(&broken, Kind::Spinners).unwrap().err().unwrap();
+        let reason = Background::start(&broken, Kind::Spinners).unwrap().err().unwrap();
         assert_eq!(reason, "no neighbour can be started: the class is <refused>");
-        let nowhere = Neighbours::start(Path::new("/nowhere"), Kind::Spinners).err().unwrap();
+        let nowhere = Background::start(Path::new("/nowhere"), Kind::Spinners).err().unwrap();
         assert!(nowhere.to_string().contains("cannot start /nowhere"), "{nowhere}");
     }
 

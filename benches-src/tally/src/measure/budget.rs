@@ -10,47 +10,47 @@ use crate::record::Effort;
 
 /// How much an effort measures.
 #[derive(Debug, Clone, Copy)]
-pub struct Extent {
+pub struct Budget {
     /// Rounds before the declared look.
     pub rounds: usize,
-    /// As many at least, however long they take.
-    pub least: usize,
+    /// As many at min_rounds, however long they take.
+    pub min_rounds: usize,
     /// The headline's half width that is aimed at; missed, the rounds are doubled once.
     pub target: f64,
     /// How long rounds may take before no more of them are begun. How many there are then depends on their time, never on what they showed.
-    pub patience: Duration,
+    pub max_time: Duration,
     /// What each program is asked for.
     pub flags: &'static [&'static str],
 }
 
 impl Effort {
     /// The rounds, the target and the flags of this effort.
-    pub fn extent(self) -> Extent {
+    pub fn budget(self) -> Budget {
         match self {
-            Effort::Test => Extent {
+            Effort::Test => Budget {
                 rounds: 1,
-                least: 1,
+                min_rounds: 1,
                 target: f64::INFINITY,
-                patience: Duration::ZERO,
+                max_time: Duration::ZERO,
                 flags: &["--iters", "3", "--warmups", "1"],
             },
-            Effort::Quick => Extent {
+            Effort::Quick => Budget {
                 rounds: 6,
-                least: 6,
+                min_rounds: 6,
                 target: 0.05,
                 // A reader waits for all experiments: what is slow stays at what its rounds show.
-                patience: Duration::from_secs(6),
+                max_time: Duration::from_secs(6),
                 // Of 254 cells of a session with 50 ms, the first six samples of ten spread the
                 // rounds' medians wider by a twentieth.
                 flags: &["--samples", "10", "--warm-up-ms", "20", "--measurement-ms", "30"],
             },
-            Effort::Full => Extent {
+            Effort::Full => Budget {
                 rounds: 20,
                 // The fewest of which the median lies between the second and the last but one with 95 %: one round may be an outlier.
-                least: 9,
+                min_rounds: 9,
                 target: 0.02,
                 // The whole book within 90 minutes.
-                patience: Duration::from_secs(55),
+                max_time: Duration::from_secs(55),
                 // Rounds differ by more than a longer look at one of them would show: on the machine intel-xeon-amx-2cpu-vm, half
                 // as many samples spread the rounds' medians wider by a twentieth.
                 flags: &["--samples", "10", "--warm-up-ms", "50", "--measurement-ms", "70"],
@@ -60,13 +60,13 @@ impl Effort {
 
     /// The same for one experiment. Instructions are the same in every round, and so are nearly all system calls: no more are needed than
     /// for an interval.
-    pub fn extent_for(self, experiment: &Experiment) -> Extent {
-        let extent = self.extent();
-        let enough = experiment.count.map_or(extent.rounds, |_| extent.rounds.min(Effort::Quick.extent().rounds));
+    pub fn budget_for(self, experiment: &Experiment) -> Budget {
+        let budget = self.budget();
+        let enough = experiment.count.map_or(budget.rounds, |_| budget.rounds.min(Effort::Quick.budget().rounds));
         let own = experiment.rounds.filter(|_| self == Effort::Full);
         let rounds = own.unwrap_or(enough);
-        let least = own.map_or(extent.least, |_| rounds).min(rounds);
-        Extent { rounds, least, ..extent }
+        let min_rounds = own.map_or(budget.min_rounds, |_| rounds).min(rounds);
+        Budget { rounds, min_rounds, ..budget }
     }
 
     /// Whether it links an experiment's programs anew for each round.
@@ -83,14 +83,14 @@ impl Effort {
     }
 }
 
-impl Extent {
+impl Budget {
     /// Whether there are to be as many rounds again, after rounds that took this long and left the headline this wide.
     pub(super) fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
-        half_width.is_some_and(|half_width| half_width > self.target) && took <= self.patience
+        half_width.is_some_and(|half_width| half_width > self.target) && took <= self.max_time
     }
 
     /// Whether so many rounds are enough, although there were to be more, because they took this long.
     pub(super) fn ends_after(&self, rounds: usize, took: Duration) -> bool {
-        (self.least..self.rounds).contains(&rounds) && took > self.patience
+        (self.min_rounds..self.rounds).contains(&rounds) && took > self.max_time
     }
 }

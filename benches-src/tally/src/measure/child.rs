@@ -1,5 +1,5 @@
-//! Processes that end with the one that started them, however that ends: who kills a build wants nothing of it left running. Those that they
-//! start in turn, as strace does what it looks at, end with them where they see to it.
+//! Child processes that end with their parent, however that ends: killing a build leaves nothing running.
+//! What a child starts in turn, as strace does, ends only if the child sees to it.
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
@@ -15,18 +15,18 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_par
 
 use crate::answered::answered;
 
-/// The verb by which tally becomes another program.
-const BECOME: &str = "become";
+/// The verb that executes another program in tally's place.
+const EXEC_TIED: &str = "exec-tied";
 
-/// A command for a program, to which its arguments are still to be added. tally is started, has the kernel end it with this process, and then
-/// becomes the program: the same process, which keeps that.
-pub fn bound(tally: &Path, program: impl AsRef<OsStr>) -> Command {
+/// A command for a program; the caller adds its arguments. The child is tally, asks the kernel to be killed
+/// with this process, and executes the program, which inherits that.
+pub fn tied(tally: &Path, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(tally);
-    command.args([BECOME, &id().to_string()]).arg(program);
+    command.args([EXEC_TIED, &id().to_string()]).arg(program);
     command
 }
 
-/// The exit status of tally where it cannot become the program, as shells have it.
+/// The exit status where the program cannot be executed, as in a shell.
 pub const CANNOT_START: i32 = 127;
 
 /// tally's own executable as it runs, though a build may have put another in its place since. Where
@@ -58,15 +58,15 @@ fn few(limit: Rlimit) -> Option<Rlimit> {
     are_many.then_some(Rlimit { current: Some(MANY_DESCRIPTORS), ..limit })
 }
 
-/// Becomes a program that ends when this process ends, which is the parent now.
-pub fn become_bound(parent: u32, program: &OsStr, arguments: &[std::ffi::OsString]) -> Result<Infallible> {
+/// Executes a program in this process, which is killed when its parent ends.
+pub fn exec_tied(parent: u32, program: &OsStr, arguments: &[std::ffi::OsString]) -> Result<Infallible> {
     // Where a sandbox refuses the signal, a program that does not end by itself outlives tally, and
     // measures all the same.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     keep_descriptors_few();
     // Where the parent ended before the signal was asked for, it will never come.
     let has_ended = answered(getppid).is_some_and(|now| now != Pid::from_raw(parent.cast_signed()));
-    ensure!(!has_ended, "the process that was to be waited for has ended");
+    ensure!(!has_ended, "the parent has ended already");
     Err(Command::new(program).args(arguments).exec()).with_context(|| format!("cannot start {}", program.display()))
 }
 

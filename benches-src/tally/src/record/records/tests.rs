@@ -9,7 +9,7 @@ use observation::Observation;
 use super::*;
 use crate::record::machine::{Facts, State};
 use crate::record::sources::Sources;
-use crate::record::{Placed, Writer, sum};
+use crate::record::{Placed, Writer, checksum};
 use serde_json::json;
 
 /// A cell for tests.
@@ -81,7 +81,7 @@ pub fn reported(header: &Header, round: u32, cell: usize, ns_per_operation: f64)
 
 /// Lines with sums that are right, whatever was changed in them.
 fn with_sums(text: &str) -> String {
-    without_sums(text).lines().map(|line| sum::with_sum(line) + "\n").collect()
+    without_sums(text).lines().map(|line| checksum::with_sum(line) + "\n").collect()
 }
 
 /// The same without sums.
@@ -168,7 +168,7 @@ fn a_record_that_contradicts_itself_is_refused_with_the_line() {
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, line, reason) in [
         ("\"chapter\":\"switch-cost\"", "\"chapter\":\"memory\"", 1, "memory/socket"),
-        ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"host name\":\"arthur\"}", 7, "no such thing"),
+        ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"host name\":\"arthur\"}", 7, "no setting that can change"),
         ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"CPU quota\":\"\\u001b[2J\"}", 7, "a control character"),
         ("\"experiment\":\"socket\"", "\"experiment\":\"laps\"", 1, "switch-cost/laps"),
         ("2026-11-20T10:00:00Z", "2099-11-20T10:00:00Z", 1, "2099"),
@@ -221,7 +221,7 @@ fn what_is_no_file_or_has_no_end_is_no_record() {
     assert!(Record::load(&path).unwrap_err().to_string().contains("is no file"));
     assert!(Record::load_header(&path).unwrap_err().to_string().contains("is no file"));
     fs::remove_file(&path).unwrap();
-    File::create(&path).unwrap().set_len(sound::MOST_BYTES + 1).unwrap();
+    File::create(&path).unwrap().set_len(validity::MOST_BYTES + 1).unwrap();
     assert!(Record::load(&path).unwrap_err().to_string().contains("64 MiB"));
 }
 
@@ -248,7 +248,7 @@ fn rounds_of_two_starts_of_the_machine_are_no_session() {
     let mut run = reported(&own, 0, 0, 10.0);
     for (later, is_one) in [(Some("one"), true), (None, true), (Some("two"), false)] {
         run.resumed = Some(boot(later));
-        let mut reader = sound::Reader::new(&own, "switch-cost", "socket").unwrap();
+        let mut reader = validity::Reader::new(&own, "switch-cost", "socket").unwrap();
         let end = End { after: boot(later), ..end() };
         for result in [reader.run(&run, |_, _| Ok(())), reader.end(&end)] {
             assert_eq!(result.is_ok(), is_one, "{later:?}");

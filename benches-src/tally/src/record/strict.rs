@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 
+use super::checksum::without_sum;
 use super::lines::Line;
-use super::sum::without_sum;
 
 /// The number of the first line of a record of which that is not so.
-pub fn smuggled(record: &str) -> Result<Option<usize>> {
+pub fn first_unknown_field(record: &str) -> Result<Option<usize>> {
     for (number, line) in record.lines().enumerate() {
         let line = without_sum(line)?;
         let read: Line = serde_json::from_str(&line)?;

@@ -10,10 +10,10 @@ use observation::Observation;
 use crate::book::cell::Cell;
 use crate::record::Failure;
 use crate::record::private::recorded;
-use crate::record::sound;
+use crate::record::validity;
 
 /// How a process ended and what it wrote.
-pub(super) struct Ended<'a> {
+pub(super) struct ExitedProcess<'a> {
     /// None if its time ran out.
     pub(super) status: Option<ExitStatus>,
     pub(super) limit: Duration,
@@ -22,7 +22,7 @@ pub(super) struct Ended<'a> {
     pub(super) checkout: &'a Path,
 }
 
-impl Ended<'_> {
+impl ExitedProcess<'_> {
     /// What it reported, if it reported on the cell.
     pub(super) fn observation(&self, chapter: &str, cell: &Cell) -> Result<Observation, Failure> {
         let exit = match self.status {
@@ -42,11 +42,11 @@ impl Ended<'_> {
         for words in observation.unavailable.values_mut().chain(&mut observation.doubts) {
             *words = recorded(words, self.checkout);
         }
-        if !sound::is_of(&observation, cell, chapter) {
+        if !validity::is_of(&observation, cell, chapter) {
             return Err(self.failure(format!("it reported on {} instead of {cell}", observation.program)));
         }
         // By the same rules by which the record is read: what it would be refused for is a failure of this process alone.
-        let sound = sound::observation(&observation, cell, chapter);
+        let sound = validity::observation(&observation, cell, chapter);
         sound.map_err(|error| self.failure(format!("it reported what cannot be: {error:#}")))?;
         Ok(observation)
     }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use super::bound::own_executable;
+use super::child::own_executable;
 use super::counted::{NOT_INSTALLED, lacking};
 use crate::book::allocator::Allocator;
 use crate::book::cell::Cell;
@@ -24,14 +24,14 @@ const PRELOAD: &str = "LD_PRELOAD";
 
 /// The variables of a program's environment.
 #[derive(Debug, Clone, Copy)]
-pub struct Surroundings {
+pub struct Environment {
     /// So many bytes that mean nothing, and move the stack from round to round.
     padding_bytes: usize,
     /// The variable that makes its cell's condition.
     condition: Option<(&'static str, &'static str)>,
 }
 
-impl Surroundings {
+impl Environment {
     /// Those of a cell whose program lies there; the inner error is why its condition cannot be made.
     pub fn of(cell: &Cell, program: &Path, padding_bytes: usize) -> Result<Result<Self, String>> {
         let Some(allocator) = cell.allocator() else {

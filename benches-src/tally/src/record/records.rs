@@ -9,11 +9,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-use super::exact::smuggled;
 use super::lines::*;
 use super::machine::State;
 use super::seen::Seen;
-use super::sound;
+use super::strict::first_unknown_field;
+use super::validity;
 use crate::book::cell::Cell;
 
 /// A record, with what each process's observation comes to: what is computed from, and printed.
@@ -81,7 +81,7 @@ where
         let place = |number: usize| format!("{place}, line {}", number + 1);
         let header =
             first.map_err(anyhow::Error::from).and_then(|line| parse_header(&line)).with_context(|| place(0))?;
-        let mut sound = sound::Reader::new(&header, of[0], of[1]).with_context(|| place(0))?;
+        let mut sound = validity::Reader::new(&header, of[0], of[1]).with_context(|| place(0))?;
         let (mut runs, mut end) = (Vec::new(), None);
         while let Some((number, line)) = lines.next() {
             let may_be_cut_off = broken == Broken::MayBeTheLast && lines.peek().is_none();
@@ -89,7 +89,7 @@ where
                 Err(_) if may_be_cut_off => break,
                 Err(error) => return Err(error).with_context(|| place(number)),
                 Ok(Line::Run(run)) if end.is_none() => {
-                    let observed = |Raw(seen): &Raw, cell: &Cell| sound::observation(seen, cell, &header.chapter);
+                    let observed = |Raw(seen): &Raw, cell: &Cell| validity::observation(seen, cell, &header.chapter);
                     sound.run(&run, observed).with_context(|| place(number))?;
                     runs.push((*run).into());
                 }
@@ -97,7 +97,9 @@ where
                     sound.end(&last).with_context(|| place(number))?;
                     end = Some(last);
                 }
-                Ok(_) => bail!("{}: this line does not belong here", place(number)),
+                Ok(_) => {
+                    bail!("{}: after the header come runs, and at last one end; this line is neither", place(number))
+                }
             }
         }
         Ok(Self { header, runs, end })
@@ -113,7 +115,7 @@ impl Record {
         let place = || format!("{}, line 1", path.display());
         let header = parse_header(line.trim_end_matches('\n')).with_context(place)?;
         let (chapter, experiment) = place_of(path);
-        sound::Reader::new(&header, &chapter, &experiment).with_context(place)?;
+        validity::Reader::new(&header, &chapter, &experiment).with_context(place)?;
         Ok(Some(header))
     }
 }
@@ -128,7 +130,7 @@ impl RawRecord {
         record.write(&mut again)?;
         // What is written as it stands there has nothing more; most of the time, the lines need not
         // be read a second time.
-        let more = if again == text.as_bytes() { None } else { smuggled(text)? };
+        let more = if again == text.as_bytes() { None } else { first_unknown_field(text)? };
         let line = more.unwrap_or_default();
         ensure!(more.is_none(), "{place}, line {line}: holds something that the format of records does not have");
         Ok(record)
@@ -264,7 +266,7 @@ enum Broken {
 
 /// Opens a record, however much of it there is. What is no file has no end, and what is too long is no record.
 fn open(path: &Path) -> Result<Option<impl BufRead>> {
-    use sound::MOST_BYTES;
+    use validity::MOST_BYTES;
     let metadata = match fs::metadata(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         metadata => metadata.with_context(|| format!("cannot read {}", path.display()))?,
@@ -306,8 +308,8 @@ fn is_known_format(header: &str) -> Result<()> {
     let versioned: Result<Versioned, _> = serde_json::from_str(header);
     let format = versioned.map_or(FORMAT, |own| own.header.format);
     ensure!(
-        (OLDEST..=FORMAT).contains(&format),
-        "the record has format {format}, and this tally reads formats {OLDEST} to {FORMAT}; measure again to replace it"
+        format == FORMAT,
+        "the record has format {format}, and this tally reads format {FORMAT}; measure again to replace it"
     );
     Ok(())
 }
