@@ -13,7 +13,9 @@ use crate::book::published::Published;
 use crate::book::renamed;
 use crate::cmd::between::verdicts::{Parts, Verdicts};
 use crate::compute::between::{Between as Known, Factor};
-use crate::compute::derive::{Derivation, in_order, pairs};
+use crate::compute::derive::Derivation;
+use crate::compute::numbers::{Taken, in_order};
+use crate::compute::unused::Unused;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
@@ -94,20 +96,21 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
     let parts = Parts::of(&plans, &Published::load(project)?)?;
     let (mut derivation, mut verdicts) = (Derivation::default(), Verdicts::default());
     for former in history(project)? {
-        let mut sessions = former.records()?;
-        sessions.retain(|record| until.is_none_or(|until| record.header.before.time.as_str() <= until));
-        for header in sessions.iter_mut().map(|record| &mut record.header) {
+        let mut sessions: Vec<Taken> =
+            former.records()?.into_iter().map(|(record, session)| Taken { record, session }).collect();
+        sessions.retain(|taken| until.is_none_or(|until| taken.record.header.before.time.as_str() <= until));
+        for header in sessions.iter_mut().map(|taken| &mut taken.record.header) {
             if let Ok((_, experiment)) = plans.experiment(&header.experiment) {
                 renamed::call(&experiment.renamed, &mut header.cells);
             }
         }
         let sessions = in_order(sessions);
-        let experiment = sessions.last().map(|record| record.header.experiment.clone());
+        let experiment = sessions.last().map(|taken| taken.record.header.experiment.clone());
         let named = experiment.map_or(Vec::new(), |experiment| named_quantities(&plans, &experiment));
         derivation.add(&former.machine, &sessions, &named)?;
-        pairs(&sessions).for_each(|(earlier, later)| verdicts.add(&parts, earlier, later));
+        verdicts.add(&parts, &sessions);
     }
-    let known = derivation.end(State::read().time);
+    let known = derivation.end(State::read().time)?;
     let [parts, parts_changed, parts_contradicted] = verdicts.changed(&known)?;
     Ok(Known { parts, parts_changed, parts_contradicted, ..known })
 }
@@ -129,9 +132,10 @@ fn page(known: &Known) -> String {
     );
     let (of_all, of_chapters): (Vec<&Factor>, Vec<&Factor>) = known.kinds.iter().partition(|own| own.within.is_none());
     let verdicts = html(&verdicts_in_words(known));
+    let unused = unused_table(&known.unused);
     let by_chapter = "The same in each chapter and each experiment that has enough pairs: there, its own factor is the one that counts.";
     format!(
-        "{}<p>{verdicts}</p>\n<details>\n<summary>By chapter and by experiment</summary>\n{}</details>\n",
+        "{}{unused}<p>{verdicts}</p>\n<details>\n<summary>By chapter and by experiment</summary>\n{}</details>\n",
         table("between-sessions-table", &caption, &of_all),
         table("between-sessions-within", by_chapter, &of_chapters)
     )
@@ -147,6 +151,36 @@ fn table(id: &str, caption: &str, factors: &[&Factor]) -> String {
          <th scope=\"col\">tried on the later half: contains the other's median</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
         render::wide(&caption)
     )
+}
+
+/// How sessions came out that were left out, as a table; nothing of none.
+fn unused_table(unused: &[Unused]) -> String {
+    if unused.is_empty() {
+        return String::new();
+    }
+    let row = |own: &Unused| {
+        let words = unused_words(own).map(|word| format!("<td>{}</td>", html(&word)));
+        format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(own.kind.words()), words.concat())
+    };
+    let rows: String = unused.iter().map(row).collect();
+    let caption = html(
+        "Each session that data/machines has is left out in turn, with all its pairs: whether its medians lie within what is printed without it.",
+    );
+    format!(
+        "{}<table id=\"between-sessions-unused\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
+         <th scope=\"col\">sessions left out</th><th scope=\"col\">their numbers</th><th scope=\"col\">within the printed interval</th>\
+         <th scope=\"col\">half of the intervals reach no farther than</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+        render::wide(&caption)
+    )
+}
+
+fn unused_words(own: &Unused) -> [String; 4] {
+    [
+        own.sessions.to_string(),
+        own.numbers.to_string(),
+        format::percent(own.covered),
+        format!("±{}", format::percent(own.half_width)),
+    ]
 }
 
 fn of_machines(known: &Known) -> String {
@@ -195,6 +229,13 @@ fn text(known: &Known) -> String {
         known.sessions, known.until, known.derived, known.correlation
     );
     out += &(verdicts_in_words(known) + "\n");
+    for own in &known.unused {
+        let [sessions, numbers, covered, half_width] = unused_words(own);
+        out += &format!(
+            "{:75} {numbers:>6} of {sessions:>2} sessions that were left out, covered {covered}, {half_width} in the middle\n",
+            own.kind.words()
+        );
+    }
     for kind in &known.kinds {
         let [pairs, sessions, missed, factor, of_earlier, covered] = words(kind);
         out += &format!(

@@ -8,122 +8,13 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::book::expression::{Expression, Operator};
-use crate::book::measure::{ELAPSED, QUANTILE, counter_named};
-use crate::book::unit::Unit;
 use crate::project::Project;
-use crate::record::{Header, Record};
+use crate::record::Header;
 use crate::statistics::Estimate;
 
+use super::kind::Kind;
 use super::quantity::{Measured, Quantity};
-
-/// What moves alike between sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// System calls and instructions, which a tool counted and found next to alike in all rounds.
-    Calls,
-    /// Whatever else was counted: switches, mappings, how many there could be.
-    Count,
-    /// Bytes that one unit takes of its process, and ratios of such.
-    Memory,
-    /// Bytes that one unit takes by the account of the whole system, where others move it as well.
-    System,
-    /// Bytes of a whole process that did its work for a while.
-    Footprint,
-    /// One time, or a rate.
-    Time,
-    /// A time over another of the same rounds.
-    Ratio,
-    /// A time less another, and whatever stands on one.
-    Difference,
-    /// What is beyond all but a few of many.
-    Tail,
-}
-
-impl Kind {
-    pub const ALL: [Self; 9] = [
-        Self::Time,
-        Self::Ratio,
-        Self::Difference,
-        Self::Tail,
-        Self::Memory,
-        Self::System,
-        Self::Footprint,
-        Self::Calls,
-        Self::Count,
-    ];
-
-    /// What an expression is: as unsteady as the unsteadiest thing in it.
-    pub fn of(expression: &Expression) -> Self {
-        let leaves = expression.leaves();
-        let read = leaves.iter().map(|leaf| Self::of_measure(&leaf.measure)).max().unwrap_or(Self::Calls);
-        match read {
-            Self::Time if has_difference(expression) => Self::Difference,
-            Self::Time if has_ratio(expression) => Self::Ratio,
-            other => other,
-        }
-    }
-
-    /// What a number is. Calls that a session itself finds unsteady, as those are that wait for others, are like any other count.
-    pub fn of_number(expression: &Expression, number: &Estimate) -> Self {
-        const STEADY: f64 = 0.01;
-        match Self::of(expression) {
-            Self::Calls if number.relative_half_width().is_some_and(|width| width > STEADY) => Self::Count,
-            other => other,
-        }
-    }
-
-    fn of_measure(measure: &str) -> Self {
-        let share = measure.strip_prefix(QUANTILE).and_then(|share| share.parse::<f64>().ok());
-        let is_tail = |share: f64| share > 0.5;
-        let counter = counter_named(measure).is_some_and(|counter| counter.unit == Unit::Nanoseconds);
-        match measure {
-            _ if share.is_some_and(is_tail) || measure.contains("_p9") => Self::Tail,
-            _ if measure == ELAPSED || share.is_some() || counter || measure.ends_with("_ns") => Self::Time,
-            // Requests a second, and the share of a second that a CPU was busy.
-            "rate" | "load_cpu_share" => Self::Time,
-            "user_memory_bytes" => Self::Footprint,
-            _ if ["system_", "slab_", "available_"].iter().any(|of_all| measure.starts_with(of_all)) => Self::System,
-            _ if measure.contains("_bytes") => Self::Memory,
-            _ if measure.starts_with("calls") || measure.starts_with("instructions") => Self::Calls,
-            _ => Self::Count,
-        }
-    }
-
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Time => "single times",
-            Self::Ratio => "ratios of times within rounds",
-            Self::Difference => "differences of times within rounds, and ratios of such",
-            Self::Tail => "percentiles above the median",
-            Self::Memory => "memory of one thread or task, by its process",
-            Self::System => "the same by the whole system",
-            Self::Footprint => "memory of a whole server",
-            Self::Calls => "system calls and instructions that are steady",
-            Self::Count => "other counts",
-        }
-    }
-}
-
-fn has_difference(expression: &Expression) -> bool {
-    match expression {
-        Expression::Binary(_, Operator::Minus, _) => true,
-        Expression::Binary(a, _, b) => has_difference(a) || has_difference(b),
-        Expression::In(_, formula) => has_difference(formula),
-        Expression::Number(_) | Expression::Leaf(_) => false,
-    }
-}
-
-/// Whether something that was measured is divided by something that was.
-fn has_ratio(expression: &Expression) -> bool {
-    let is_measured = |own: &Expression| !own.leaves().is_empty();
-    match expression {
-        Expression::Binary(a, Operator::Over, b) => is_measured(a) && is_measured(b) || has_ratio(a) || has_ratio(b),
-        Expression::Binary(a, _, b) => has_ratio(a) || has_ratio(b),
-        Expression::In(_, formula) => has_ratio(formula),
-        Expression::Number(_) | Expression::Leaf(_) => false,
-    }
-}
+use super::unused::Unused;
 
 /// `data/between-sessions.toml`: what `tally between --derive` found in all sessions that this project ever kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -150,6 +41,9 @@ pub struct Between {
     /// How many pairs of sessions are of which machine.
     #[serde(default)]
     pub machines: BTreeMap<String, usize>,
+    /// How sessions that were left out in turn came out.
+    #[serde(default)]
+    pub unused: Vec<Unused>,
     /// What was found of each kind.
     #[serde(default, rename = "kind")]
     pub kinds: Vec<Factor>,
@@ -189,6 +83,22 @@ pub struct Factor {
     pub covered: Option<f64>,
 }
 
+/// Where a number is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub chapter: &'a str,
+    pub experiment: &'a str,
+}
+
+impl<'a> Place<'a> {
+    pub fn of(header: &'a Header) -> Self {
+        Self { chapter: &header.chapter, experiment: &header.experiment }
+    }
+}
+
+/// What a quantity came to in each session of a machine, that which is shown first.
+pub type InSessions<'a> = dyn Fn(&Expression) -> Result<Vec<Measured>> + 'a;
+
 /// From so many sessions on, they speak for themselves: the range of so many misses the next one in one case of twenty.
 pub const ENOUGH_SESSIONS: usize = 39;
 
@@ -219,53 +129,35 @@ impl Between {
 
     /// By how much the intervals of a kind are to be widened in an experiment: as its own sessions say, if they are enough to say it, else as
     /// those of its chapter do, else as all.
-    pub fn factor(&self, kind: Kind, of: &Header) -> Option<f64> {
+    pub fn factor(&self, kind: Kind, of: Place) -> Option<f64> {
         let within = |place: Option<&str>| {
             self.kinds.iter().find(|own| own.kind == kind && own.within.as_deref() == place)?.factor
         };
-        within(Some(&of.experiment)).or_else(|| within(Some(&of.chapter))).or_else(|| within(None))
+        within(Some(of.experiment)).or_else(|| within(Some(of.chapter))).or_else(|| within(None))
     }
 
     /// The quantity of a session with the interval that is printed: its interval over rounds, widened by as much as another session needs, of
     /// such quantities; and it encloses the medians of the other sessions that there are. What is not known well in one of those makes
     /// nothing less certain. Where sessions are many, it is their range.
-    pub fn printed(
-        &self,
-        quantity: Quantity,
-        expression: &Expression,
-        of: &Header,
-        others: &[Record],
-    ) -> Result<Quantity> {
-        self.cut(quantity, expression, of, others, Ok)
-    }
-
-    /// The same, with the widened interval cut to what is possible.
-    fn cut(
-        &self,
-        quantity: Quantity,
-        expression: &Expression,
-        of: &Header,
-        others: &[Record],
-        possible: impl Fn((f64, f64)) -> Result<(f64, f64)>,
-    ) -> Result<Quantity> {
-        let Some(within) = quantity.estimate.interval else { return Ok(quantity) };
-        let mut medians = Vec::new();
-        for other in others {
-            if let Ok(other) = other.evaluate(expression)? {
-                medians.push(other.estimate.median);
-            }
-        }
-        let sessions = medians.len() + 1;
-        let interval = if sessions >= ENOUGH_SESSIONS {
+    pub fn printed(&self, expression: &Expression, of: Place, sessions: &InSessions) -> Result<Measured> {
+        let mut values = sessions(expression)?.into_iter();
+        let quantity = match values.next().expect("a session is shown") {
+            Ok(quantity) => quantity,
+            missing => return Ok(missing),
+        };
+        let Some(within) = quantity.estimate.interval else { return Ok(Ok(quantity)) };
+        let medians: Vec<f64> = values.flatten().map(|other| other.estimate.median).collect();
+        let sessions_known = medians.len() + 1;
+        let interval = if sessions_known >= ENOUGH_SESSIONS {
             hull(within, range_of(quantity.estimate.median, medians))
         } else {
             let kind = Kind::of_number(expression, &quantity.estimate);
             let own = widened(kind, &quantity.estimate, within, self.factor(kind, of).unwrap_or(1.0));
-            let own = hull(within, possible(own)?);
+            let own = hull(within, self.as_terms_allow(own, expression, of, sessions)?);
             medians.into_iter().fold(own, |interval, median| hull(interval, (median, median)))
         };
         let estimate = Estimate { interval: Some(interval), ..quantity.estimate };
-        Ok(Quantity { estimate, sessions, ..quantity })
+        Ok(Ok(Quantity { estimate, sessions: sessions_known, ..quantity }))
     }
 
     /// An interval of a difference without what no two numbers within the intervals of its terms
@@ -274,30 +166,21 @@ impl Between {
         &self,
         (low, high): (f64, f64),
         expression: &Expression,
-        record: &Record,
-        others: &[Record],
+        of: Place,
+        sessions: &InSessions,
     ) -> Result<(f64, f64)> {
         let (a, b) = match expression {
             Expression::Binary(a, Operator::Minus, b) => (a, b),
-            Expression::In(_, formula) => return self.as_terms_allow((low, high), formula, record, others),
+            Expression::In(_, formula) => return self.as_terms_allow((low, high), formula, of, sessions),
             _ => return Ok((low, high)),
         };
-        let (Ok(a), Ok(b)) = (self.of(record, a, others)?, self.of(record, b, others)?) else { return Ok((low, high)) };
+        let (Ok(a), Ok(b)) = (self.printed(a, of, sessions)?, self.printed(b, of, sessions)?) else {
+            return Ok((low, high));
+        };
         let Some(((a_low, a_high), (b_low, b_high))) = a.estimate.interval.zip(b.estimate.interval) else {
             return Ok((low, high));
         };
         Ok((low.max(a_low - b_high), high.min(a_high - b_low)))
-    }
-
-    /// The same where there may be no number.
-    pub fn of(&self, record: &Record, expression: &Expression, others: &[Record]) -> Result<Measured> {
-        match record.evaluate(expression)? {
-            Ok(quantity) => {
-                let as_terms_allow = |interval| self.as_terms_allow(interval, expression, record, others);
-                Ok(Ok(self.cut(quantity, expression, &record.header, others, as_terms_allow)?))
-            }
-            missing => Ok(missing),
-        }
     }
 }
 

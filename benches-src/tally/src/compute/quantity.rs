@@ -8,7 +8,7 @@ use std::fmt;
 
 use anyhow::{Result, bail, ensure};
 
-use super::between::Kind;
+use super::kind::Kind;
 use super::series::{nanoseconds_per_operation, per_round};
 use crate::book::cell::Cell;
 use crate::book::experiment::matching;

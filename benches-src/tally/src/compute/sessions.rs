@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
-use super::between::Between;
+use super::between::{Between, Place};
 use super::quantity::Measured;
 use crate::book::expression::Expression;
 use crate::record::Record;
@@ -30,7 +30,10 @@ impl Sessions {
 
     /// A number of the session that is shown, with the interval that holds between sessions. The outer error is a mistake in the expression.
     pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
-        self.between.of(&self.shown, expression, &self.others)
+        let in_each = |expression: &Expression| {
+            [&self.shown].into_iter().chain(&self.others).map(|record| record.evaluate(expression)).collect()
+        };
+        self.between.printed(expression, Place::of(&self.shown.header), &in_each)
     }
 }
 

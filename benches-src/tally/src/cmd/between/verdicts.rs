@@ -9,9 +9,11 @@ use crate::book::plan::Plans;
 use crate::book::published::Published;
 use crate::book::verdict::Verdict;
 use crate::cmd::claim::part::expected_of;
-use crate::compute::between::{Between, Kind};
+use crate::compute::between::{Between, Place};
 use crate::compute::judging::{Expectation, judge};
-use crate::compute::quantity::Quantity;
+use crate::compute::kind::Kind;
+use crate::compute::numbers::{Pair, Taken, pairs};
+use crate::compute::quantity::{Missing, Quantity};
 use crate::record::{Header, Record};
 use crate::say;
 
@@ -48,8 +50,14 @@ impl Parts {
 }
 
 impl Verdicts {
-    /// Takes in two sessions of one thing.
-    pub fn add(&mut self, parts: &Parts, earlier: &Record, later: &Record) {
+    /// Takes in the sessions of a machine's experiment, in their order.
+    pub fn add(&mut self, parts: &Parts, sessions: &[Taken]) {
+        for Pair { of: [earlier, later], .. } in pairs(sessions) {
+            self.add_pair(parts, &sessions[earlier].record, &sessions[later].record);
+        }
+    }
+
+    fn add_pair(&mut self, parts: &Parts, earlier: &Record, later: &Record) {
         for (expression, expected) in parts.0.get(&later.header.experiment).into_iter().flatten() {
             let value = |record: &Record| record.evaluate(expression).ok().and_then(Result::ok);
             let (Some(a), Some(b)) = (value(earlier), value(later)) else { continue };
@@ -73,8 +81,12 @@ impl Verdicts {
                 continue;
             }
             let judged = twice.values.map(|value| -> Result<_> {
-                let printed = earlier.printed(value, &twice.expression, &twice.of, &[])?;
-                Ok(judge(&Ok(printed), &twice.expected).verdict)
+                let alone = |asked: &Expression| {
+                    let is_it = *asked == twice.expression;
+                    Ok(vec![if is_it { Ok(value) } else { Err(Missing::new("not measured", "it is a term")) }])
+                };
+                let printed = earlier.printed(&twice.expression, Place::of(&twice.of), &alone)?;
+                Ok(judge(&printed, &twice.expected).verdict)
             });
             let [first, second] = judged;
             all += 1;

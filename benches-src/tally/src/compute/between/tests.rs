@@ -1,36 +1,8 @@
 //! Known answers.
 
 use super::*;
+use crate::record::Record;
 use crate::record::tests::{cell, end, header, run};
-
-fn kind(text: &str) -> Kind {
-    Kind::of(&Expression::parse(text).unwrap())
-}
-
-#[test]
-fn a_kind_is_as_unsteady_as_the_unsteadiest_thing_in_it() {
-    for (text, known) in [
-        ("a", Kind::Time),
-        ("a / 1000", Kind::Time),
-        ("a.rate", Kind::Time),
-        ("a / b", Kind::Ratio),
-        ("a - b", Kind::Difference),
-        ("(a - b) / (c - d)", Kind::Difference),
-        ("a.quantile_0.5", Kind::Time),
-        ("a.quantile_0.99 / b.quantile_0.99", Kind::Tail),
-        ("a.half_p99_ns", Kind::Tail),
-        ("a.total_bytes / b.total_bytes", Kind::Memory),
-        ("a.total_bytes - b.total_bytes", Kind::Memory),
-        ("a.user_memory_bytes", Kind::Footprint),
-        ("a.total_bytes - b.system_slab_bytes", Kind::System),
-        ("a + b", Kind::Time),
-        ("a.calls / b.calls", Kind::Calls),
-        ("a.kept_memory", Kind::Count),
-        ("a.calls * b", Kind::Time),
-    ] {
-        assert_eq!(kind(text), known, "{text}");
-    }
-}
 
 /// A session whose rounds of `a` lie around a level, some hours after the others.
 fn session(level: f64, rounds: u32, hour: u32) -> Record {
@@ -59,9 +31,14 @@ fn between(factor: Option<f64>) -> Between {
 }
 
 fn printed(sessions: &[Record], factor: Option<f64>) -> Quantity {
-    let (shown, others) = sessions.split_first().unwrap();
-    let expression = Expression::parse("a").unwrap();
-    between(factor).of(shown, &expression, others).unwrap().unwrap()
+    of(&between(factor), sessions, "a")
+}
+
+/// What is printed of these sessions, of which the first is shown.
+fn of(between: &Between, sessions: &[Record], text: &str) -> Quantity {
+    let in_each = |expression: &Expression| sessions.iter().map(|record| record.evaluate(expression)).collect();
+    let (expression, place) = (Expression::parse(text).unwrap(), Place::of(&sessions[0].header));
+    between.printed(&expression, place, &in_each).unwrap().unwrap()
 }
 
 fn close(a: (f64, f64), b: (f64, f64)) -> bool {
@@ -146,10 +123,7 @@ fn a_difference_is_no_wider_than_its_terms_allow() {
     record.runs.extend((0..6).map(|round| run(round, 1, 2e5 * [1.0, 1.01, 0.99, 1.02, 0.98, 1.0][round as usize])));
     let mut between = between(Some(1.1));
     between.kinds.push(Factor { kind: Kind::Difference, factor: Some(3.0), ..between.kinds[0].clone() });
-    let of = |text: &str| {
-        let expression = Expression::parse(text).unwrap();
-        between.of(&record, &expression, &[]).unwrap().unwrap().estimate.interval.unwrap()
-    };
+    let of = |text: &str| of(&between, std::slice::from_ref(&record), text).estimate.interval.unwrap();
     let ((low, high), (a, b)) = (of("a - b"), (of("a"), of("b")));
     assert!((a.0 - b.1..=a.1 - b.0).contains(&low) && (a.0 - b.1..=a.1 - b.0).contains(&high), "{low} {high}");
     assert!(high - low > 0.9 * ((a.1 - b.0) - (a.0 - b.1)), "it is cut and not replaced");
