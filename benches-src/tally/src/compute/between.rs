@@ -13,7 +13,7 @@ use crate::record::Header;
 use crate::statistics::Estimate;
 
 use super::kind::Kind;
-use super::quantity::{Measured, Quantity};
+use super::quantity::{Measured, Quantity, estimate_of};
 use super::unused::Unused;
 
 /// `data/between-sessions.toml`: what `tally between --derive` found in all sessions that this project ever kept.
@@ -136,28 +136,33 @@ impl Between {
         within(Some(of.experiment)).or_else(|| within(Some(of.chapter))).or_else(|| within(None))
     }
 
-    /// The quantity of a session with the interval that is printed: its interval over rounds, widened by as much as another session needs, of
-    /// such quantities; and it encloses the medians of the other sessions that there are. What is not known well in one of those makes
-    /// nothing less certain. Where sessions are many, it is their range.
+    /// A quantity as it is printed. Its number is the median over the sessions that have it of six
+    /// rounds or more. Its interval is that over the rounds of the session that is shown, moved to
+    /// that number and widened by as much as another session needs, of such quantities; and it
+    /// encloses what each session came to. Where sessions are many, it is their range.
     pub fn printed(&self, expression: &Expression, of: Place, sessions: &InSessions) -> Result<Measured> {
         let mut values = sessions(expression)?.into_iter();
-        let quantity = match values.next().expect("a session is shown") {
+        let shown = match values.next().expect("a session is shown") {
             Ok(quantity) => quantity,
             missing => return Ok(missing),
         };
-        let Some(within) = quantity.estimate.interval else { return Ok(Ok(quantity)) };
-        let medians: Vec<f64> = values.flatten().map(|other| other.estimate.median).collect();
-        let sessions_known = medians.len() + 1;
-        let interval = if sessions_known >= ENOUGH_SESSIONS {
-            hull(within, range_of(quantity.estimate.median, medians))
+        let session = shown.session;
+        let Some(over_rounds) = session.interval else { return Ok(Ok(shown)) };
+        let all: Vec<Estimate> = [session].into_iter().chain(values.flatten().map(|other| other.session)).collect();
+        let known: Vec<f64> = all.iter().filter(|one| one.interval.is_some()).map(|one| one.median).collect();
+        let median = estimate_of(shown.unit, &known).map_or(session.median, |over| over.median);
+        let medians = all.iter().map(|one| one.median);
+        let moved = moved(over_rounds, session.median, median);
+        let interval = if all.len() >= ENOUGH_SESSIONS {
+            hull(over_rounds, range_of(medians.collect()))
         } else {
-            let kind = Kind::of_number(expression, &quantity.estimate);
-            let own = widened(kind, &quantity.estimate, within, self.factor(kind, of).unwrap_or(1.0));
-            let own = hull(within, self.as_terms_allow(own, expression, of, sessions)?);
-            medians.into_iter().fold(own, |interval, median| hull(interval, (median, median)))
+            let kind = Kind::of_number(expression, &session);
+            let own = widened(kind, median, moved, self.factor(kind, of).unwrap_or(1.0));
+            let own = hull(moved, self.as_terms_allow(own, expression, of, sessions)?);
+            medians.fold(own, |interval, median| hull(interval, (median, median)))
         };
-        let estimate = Estimate { interval: Some(interval), ..quantity.estimate };
-        Ok(Ok(Quantity { estimate, sessions: sessions_known, ..quantity }))
+        let estimate = Estimate { median, interval: Some(interval), ..session };
+        Ok(Ok(Quantity { estimate, sessions: known.len(), ..shown }))
     }
 
     /// An interval of a difference without what no two numbers within the intervals of its terms
@@ -184,16 +189,25 @@ impl Between {
     }
 }
 
+/// An interval about one number, moved to another: by a factor, or where it reaches to nothing or
+/// below it, by a difference.
+fn moved((low, high): (f64, f64), from: f64, to: f64) -> (f64, f64) {
+    match low > 0.0 && to > 0.0 {
+        true => (low * to / from, high * to / from),
+        false => (low + to - from, high + to - from),
+    }
+}
+
 /// An interval with its ends moved apart, by a factor. The ends of a difference that reaches to
 /// nothing or below it move by a share of the number; what was counted alike in every round is
 /// exact, and stays so.
-fn widened(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), factor: f64) -> (f64, f64) {
+fn widened(kind: Kind, median: f64, (low, high): (f64, f64), factor: f64) -> (f64, f64) {
     let is_exact = kind == Kind::Count && low == high;
     match kind {
         _ if is_exact => (low, high),
         _ if low > 0.0 => (low / factor, high * factor),
         Kind::Difference => {
-            let by = (factor - 1.0) * estimate.median.abs();
+            let by = (factor - 1.0) * median.abs();
             (low - by, high + by)
         }
         _ => {
@@ -223,8 +237,7 @@ fn hull((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
 }
 
 /// Between two of the sessions' medians, such that the next session's lies outside in one case of twenty at most.
-fn range_of(own: f64, mut medians: Vec<f64>) -> (f64, f64) {
-    medians.push(own);
+fn range_of(mut medians: Vec<f64>) -> (f64, f64) {
     medians.sort_by(f64::total_cmp);
     let left_out = (OUTSIDE_AT_MOST * (medians.len() + 1) as f64 / 2.0).floor() as usize;
     let rank = left_out.max(1) - 1;

@@ -84,7 +84,7 @@ fn tried_on(numbers: &Numbers, left_out: usize, session: usize, between: &Betwee
         let Some((low, high)) = printed.estimate.interval else { continue };
         let median = own.estimate.median;
         tried.push(Tried {
-            kind: Kind::of_number(&row.expression, &printed.in_session()),
+            kind: Kind::of_number(&row.expression, &printed.session),
             session,
             is_covered: low <= median && median <= high,
             half_width: printed.estimate.relative_half_width(),

@@ -145,11 +145,13 @@ fn provenance(record: &Record) -> String {
     format!("revision {revision}, {} processes", record.runs.len())
 }
 
-/// One row per cell: of each number its median, the ends of its interval over the session's rounds and of the one that holds between sessions,
-/// unrounded: in bytes where its name says so, times in nanoseconds, else counts or shares. The first is the one that the cell was measured for.
+/// One row per cell: of each number, its median over sessions and the ends of the interval that
+/// holds between them; then the same over the rounds of the session that is shown. Unrounded: in
+/// bytes where its name says so, times in nanoseconds, else counts or shares. The first is the one
+/// that the cell was measured for.
 pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Option<&'a Measured>>)>) -> String {
-    let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].map(str::to_owned);
-    let ends = ["", "_low", "_high", "_between_low", "_between_high"];
+    let heads = ["cell", "program", "placement", "condition", "parameters", "rounds", "sessions"].map(str::to_owned);
+    let ends = ["", "_low", "_high", "_session", "_session_low", "_session_high"];
     let of_numbers = names.iter().flat_map(|name| ends.map(|end| format!("{name}{end}")));
     let mut out = csv_line(heads.into_iter().chain(of_numbers).chain(["missing".to_owned()]));
     for (cell, numbers) in rows {
@@ -162,13 +164,12 @@ pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Opt
             cell.condition.clone().unwrap_or_default(),
             parameters.collect::<Vec<_>>().join(" "),
             known(main).map_or(String::new(), |own| own.estimate.rounds.to_string()),
+            known(main).map_or(String::new(), |own| own.sessions.to_string()),
         ];
         let missing = main.and_then(|main| main.as_ref().err()).map_or(String::new(), ToString::to_string);
         let both = |number| {
             let own = known(number);
-            let [median, low, high] = csv_numbers(own.map(Quantity::in_session));
-            let [_, between_low, between_high] = csv_numbers(own.map(|own| own.estimate));
-            [median, low, high, between_low, between_high]
+            [csv_numbers(own.map(|own| own.estimate)), csv_numbers(own.map(|own| own.session))].into_iter().flatten()
         };
         let numbers = numbers.into_iter().flat_map(both);
         out += &csv_line(first.into_iter().chain(numbers).chain([missing]));

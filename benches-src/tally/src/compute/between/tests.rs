@@ -49,29 +49,41 @@ fn close(a: (f64, f64), b: (f64, f64)) -> bool {
 fn one_session_is_widened_by_what_is_known_of_its_kind() {
     let one = [session(1e6, 6, 0)];
     let seen = printed(&one, Some(1.1));
-    assert!(close(seen.within.unwrap(), (0.98e6, 1.02e6)), "{seen:?}");
+    assert!(close(seen.session.interval.unwrap(), (0.98e6, 1.02e6)), "{seen:?}");
     assert!(close(seen.estimate.interval.unwrap(), (0.98e6 / 1.1, 1.02e6 * 1.1)), "{seen:?}");
     assert_eq!(seen.sessions, 1);
     // From too few pairs nothing was derived, and nothing is made up.
-    assert_eq!(printed(&one, None).estimate.interval, seen.within);
+    assert_eq!(printed(&one, None).estimate.interval, seen.session.interval);
 }
 
 #[test]
-fn a_second_session_is_in_the_interval_however_few_rounds_it_has() {
+fn the_number_is_the_median_over_sessions_and_the_interval_has_each_of_them() {
     for rounds in [6, 40] {
-        let two = [session(1e6, rounds, 0), session(1.5e6, 6, 1)];
-        let seen = printed(&two, Some(1.1));
-        let (low, _) = seen.within.unwrap();
-        assert!(close(seen.estimate.interval.unwrap(), (low / 1.1, 1.5e6)), "{rounds}: {seen:?}");
-        assert_eq!((seen.sessions, seen.estimate.rounds), (2, rounds as usize), "sessions are not pooled");
+        let sessions = [session(1e6, rounds, 0), session(1.5e6, 6, 1), session(1.1e6, 6, 2)];
+        let seen = printed(&sessions, Some(1.1));
+        let (low, high) = seen.session.interval.unwrap();
+        assert!(close((seen.session.median, seen.estimate.median), (1e6, 1.1e6)), "{seen:?}");
+        // The interval of the one that is shown, about the median of all.
+        let (own_low, own_high) = (low * 1.1 / 1.1, high * 1.1 * 1.1);
+        assert!(close(seen.estimate.interval.unwrap(), (own_low, own_high.max(1.5e6))), "{rounds}: {seen:?}");
+        assert_eq!((seen.sessions, seen.estimate.rounds), (3, rounds as usize), "rounds are not pooled");
     }
-    // One without an interval of its own is known by its median.
+    let two = printed(&[session(1e6, 6, 0), session(1.5e6, 6, 1)], Some(1.1));
+    assert!(close((two.estimate.median, 1.0), (1.25e6, 1.0)), "between two, it is the middle");
+    assert_eq!(two.estimate.interval.unwrap().1, 1.5e6, "{two:?}");
+    // One of fewer than six rounds is known by its median, which lies within and moves no number.
     let short = printed(&[session(1e6, 6, 0), session(1.5e6, 3, 1)], Some(1.1));
     assert!(short.estimate.interval.unwrap().1 >= 1.48e6);
-    // One of few rounds makes nothing less certain, for its median is all that is asked of it.
+    assert!(close((short.estimate.median, short.sessions as f64), (1e6, 1.0)), "{short:?}");
     let one = printed(&[session(1e6, 6, 0)], Some(1.1));
     let with_a_short_one = printed(&[session(1e6, 6, 0), session(1e6, 3, 1)], Some(1.1));
     assert_eq!(with_a_short_one.estimate.interval, one.estimate.interval);
+}
+
+#[test]
+fn an_interval_moves_with_its_number() {
+    assert!(close(moved((8.0, 12.0), 10.0, 5.0), (4.0, 6.0)));
+    assert!(close(moved((-2.0, 12.0), 10.0, 5.0), (-7.0, 7.0)));
 }
 
 #[test]
@@ -86,11 +98,10 @@ fn forty_sessions_speak_for_themselves() {
 
 #[test]
 fn what_is_exact_stays_exact_and_differences_move_by_shares_of_themselves() {
-    let of = |median: f64| Estimate { median, interval: None, rounds: 6 };
-    assert_eq!(widened(Kind::Count, &of(2.0), (2.0, 2.0), 1.5), (2.0, 2.0));
-    assert_eq!(widened(Kind::Count, &of(2.0), (1.0, 3.0), 1.5), (1.0 / 1.5, 4.5));
-    assert_eq!(widened(Kind::Difference, &of(10.0), (-1.0, 12.0), 1.5), (-6.0, 17.0));
-    assert_eq!(widened(Kind::Count, &of(0.0), (0.0, 1.0), 1.5), (-0.5, 1.5));
+    assert_eq!(widened(Kind::Count, 2.0, (2.0, 2.0), 1.5), (2.0, 2.0));
+    assert_eq!(widened(Kind::Count, 2.0, (1.0, 3.0), 1.5), (1.0 / 1.5, 4.5));
+    assert_eq!(widened(Kind::Difference, 10.0, (-1.0, 12.0), 1.5), (-6.0, 17.0));
+    assert_eq!(widened(Kind::Count, 0.0, (0.0, 1.0), 1.5), (-0.5, 1.5));
 }
 
 #[test]
@@ -105,11 +116,11 @@ fn the_factor_that_is_needed_is_the_one_that_suffices() {
         let estimate =
             Estimate { median: f64::midpoint(interval.0, interval.1).max(0.5), interval: Some(interval), rounds: 6 };
         let factor = factor_needed(kind, &estimate, interval, other);
-        let (low, high) = widened(kind, &estimate, interval, factor * (1.0 + 1e-12));
+        let (low, high) = widened(kind, estimate.median, interval, factor * (1.0 + 1e-12));
         assert!(low <= other && other <= high, "{kind:?} {interval:?} {other}: {factor}");
         assert!(
             factor == 1.0 || {
-                let (low, high) = widened(kind, &estimate, interval, 1.0 + (factor - 1.0) * 0.99);
+                let (low, high) = widened(kind, estimate.median, interval, 1.0 + (factor - 1.0) * 0.99);
                 !(low <= other && other <= high)
             }
         );
