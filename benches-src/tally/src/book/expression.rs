@@ -16,7 +16,9 @@ use std::fmt;
 
 use anyhow::{Result, bail, ensure};
 
+use crate::book::cell::Cell;
 use crate::book::count::Count;
+use crate::book::experiment::matching;
 use crate::book::measure::ELAPSED;
 use crate::book::unit::Unit;
 
@@ -178,6 +180,20 @@ impl fmt::Display for Expression {
             Expression::Binary(a, operator, b) => write!(f, "({a} {} {b})", operator.sign()),
             Expression::In(_, formula) => write!(f, "{formula}"),
         }
+    }
+}
+
+/// An expression with every cell in full that it means among these, however much of it is said.
+pub fn in_full(expression: &Expression, cells: &[Cell]) -> String {
+    let part = |own: &Expression| in_full(own, cells);
+    match expression {
+        Expression::Number(number) => number.to_string(),
+        Expression::Leaf(selector) => match matching(cells, selector)[..] {
+            [cell] => format!("{cell}.{}", selector.measure),
+            _ => selector.to_string(),
+        },
+        Expression::Binary(a, operator, b) => format!("({} {} {})", part(a), operator.sign(), part(b)),
+        Expression::In(_, formula) => part(formula),
     }
 }
 

@@ -7,13 +7,15 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::book::expression::{Expression, Operator};
+use crate::book::cell::Cell;
+use crate::book::expression::{Expression, Operator, in_full};
 use crate::project::Project;
 use crate::record::Header;
 use crate::statistics::Estimate;
 
 use super::kind::Kind;
 use super::quantity::{Measured, Quantity, estimate_of};
+use super::spread::Spread;
 use super::unused::Unused;
 
 /// `data/between-sessions.toml`: what `tally between --derive` found in all sessions that this project ever kept.
@@ -29,10 +31,13 @@ pub struct Between {
     pub correlation: f64,
     /// By how much intervals are too narrow, were rounds independent but for that.
     pub too_narrow: f64,
-    /// Parts of claims that two sessions have which were not used for the factors of the earlier half.
+    /// When the earlier half of the pairs was complete.
+    #[serde(default)]
+    pub half: String,
+    /// Parts of claims that two sessions have which began after it.
     #[serde(default)]
     pub parts: usize,
-    /// How many of these the two sessions judge otherwise, by intervals widened by those factors.
+    /// How many of these the two sessions judge otherwise, by what the earlier half of the pairs comes to.
     #[serde(default)]
     pub parts_changed: usize,
     /// How many of those hold by one session and do not by the other.
@@ -44,6 +49,9 @@ pub struct Between {
     /// How sessions that were left out in turn came out.
     #[serde(default)]
     pub unused: Vec<Unused>,
+    /// How far quantities of their own move, of the kinds that have spreads.
+    #[serde(default, rename = "spread")]
+    pub spreads: Vec<Spread>,
     /// What was found of each kind.
     #[serde(default, rename = "kind")]
     pub kinds: Vec<Factor>,
@@ -67,20 +75,6 @@ pub struct Factor {
     /// pairs to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
-    /// The same derived from the earlier half alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub factor_of_earlier: Option<f64>,
-    /// When the earlier half was complete.
-    pub tried_from: String,
-    /// Numbers of the later half, on which that one was tried.
-    #[serde(default)]
-    pub tried: usize,
-    /// The pairs of sessions that these are from.
-    #[serde(default)]
-    pub tried_pairs_of_sessions: usize,
-    /// Of these, the share whose widened interval contains the other session's median.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub covered: Option<f64>,
 }
 
 /// Where a number is measured.
@@ -88,11 +82,13 @@ pub struct Factor {
 pub struct Place<'a> {
     pub chapter: &'a str,
     pub experiment: &'a str,
+    /// Of which cells an expression can speak.
+    pub cells: &'a [Cell],
 }
 
 impl<'a> Place<'a> {
     pub fn of(header: &'a Header) -> Self {
-        Self { chapter: &header.chapter, experiment: &header.experiment }
+        Self { chapter: &header.chapter, experiment: &header.experiment, cells: &header.cells }
     }
 }
 
@@ -121,12 +117,6 @@ impl Between {
         read().with_context(|| format!("in {}", path.display()))
     }
 
-    /// The same with the factors of the earlier half.
-    pub fn of_earlier_half(&self) -> Self {
-        let of_earlier = |own: &Factor| Factor { factor: own.factor_of_earlier, ..own.clone() };
-        Self { kinds: self.kinds.iter().map(of_earlier).collect(), ..self.clone() }
-    }
-
     /// By how much the intervals of a kind are to be widened in an experiment: as its own sessions say, if they are enough to say it, else as
     /// those of its chapter do, else as all.
     pub fn factor(&self, kind: Kind, of: Place) -> Option<f64> {
@@ -138,8 +128,9 @@ impl Between {
 
     /// A quantity as it is printed. Its number is the median over the sessions that have it of six
     /// rounds or more. Its interval is that over the rounds of the session that is shown, moved to
-    /// that number and widened by as much as another session needs, of such quantities; and it
-    /// encloses what each session came to. Where sessions are many, it is their range.
+    /// that number and widened: to what is known of its own spread, or else by as much as another
+    /// session needs, of such quantities. It encloses what each session came to. Where sessions are
+    /// many, it is their range.
     pub fn printed(&self, expression: &Expression, of: Place, sessions: &InSessions) -> Result<Measured> {
         let mut values = sessions(expression)?.into_iter();
         let shown = match values.next().expect("a session is shown") {
@@ -157,7 +148,14 @@ impl Between {
             hull(over_rounds, range_of(medians.collect()))
         } else {
             let kind = Kind::of_number(expression, &session);
-            let own = widened(kind, median, moved, self.factor(kind, of).unwrap_or(1.0));
+            let is_above_nothing = moved.0 > 0.0 && all.iter().all(|one| one.median > 0.0);
+            let own = match self.spreads.iter().find(|own| own.kind == kind).filter(|_| is_above_nothing) {
+                Some(own) => {
+                    let factor = own.factor(of.experiment, &in_full(expression, of.cells), known.len());
+                    (median / factor, median * factor)
+                }
+                None => widened(kind, median, moved, self.factor(kind, of).unwrap_or(1.0)),
+            };
             let own = hull(moved, self.as_terms_allow(own, expression, of, sessions)?);
             medians.fold(own, |interval, median| hull(interval, (median, median)))
         };

@@ -9,6 +9,7 @@ use super::between::{Between, Factor, factor_needed};
 use super::kind::Kind;
 use super::numbers::{Numbers, Session, Taken, measures};
 use super::quantity::Quantity;
+use super::spread::spread;
 use super::unused::unused;
 use crate::book::expression::Expression;
 use crate::book::measure::ELAPSED;
@@ -29,8 +30,6 @@ struct Held {
     within: [String; 2],
     /// Which pair of sessions, by its place among them.
     pair: usize,
-    /// When the earlier of them began, and the later.
-    began: (String, String),
     /// The factor that is needed.
     needs: f64,
 }
@@ -61,7 +60,7 @@ impl Derivation {
         Ok(())
     }
 
-    /// What it comes to. What was found in the earlier half of the pairs is tried on the later half.
+    /// What it comes to.
     pub fn end(&self, derived: String) -> Result<Between> {
         let all = &self.correlations;
         let correlation = if all.is_empty() { 0.0 } else { three_digits(all.iter().sum::<f64>() / all.len() as f64) };
@@ -71,23 +70,43 @@ impl Derivation {
             sessions: self.sessions,
             machines: self.machines.clone(),
             correlation,
-            parts: 0,
-            parts_changed: 0,
-            parts_contradicted: 0,
+            half: self.half(),
             too_narrow: three_digits(((1.0 + correlation) / (1.0 - correlation)).sqrt()),
-            kinds: self.factors(|_, _| true),
             unused: unused(self)?,
+            ..self.known(&|_, _| true)
         })
     }
 
-    /// The factors of every kind, from the sessions of which this is so.
-    pub fn factors(&self, is_used: impl Fn(&Numbers, &Session) -> bool) -> Vec<Factor> {
+    /// What decides about intervals, from the sessions of which this is so.
+    pub fn known(&self, is_used: &dyn Fn(&Numbers, &Session) -> bool) -> Between {
         let held = self.held(is_used);
-        Kind::ALL.into_iter().flat_map(|kind| factors(kind, &held)).collect()
+        let with_spreads = Kind::ALL.into_iter().filter(|kind| kind.has_spreads());
+        Between {
+            kinds: Kind::ALL.into_iter().flat_map(|kind| factors(kind, &held)).collect(),
+            spreads: with_spreads.filter_map(|kind| spread(kind, &self.all, is_used)).collect(),
+            ..Between::default()
+        }
+    }
+
+    /// When the earlier half of the pairs was complete.
+    fn half(&self) -> String {
+        let began = |numbers: &Numbers| {
+            let later = numbers.pairs.iter().map(|pair| numbers.sessions[pair.of[1]].began.clone());
+            later.collect::<Vec<_>>()
+        };
+        let mut all: Vec<String> = self.all.iter().flat_map(began).collect();
+        all.sort();
+        all.get((all.len() / 2).saturating_sub(1)).cloned().unwrap_or_default()
+    }
+
+    /// What the sessions come to that began until the earlier half of the pairs was complete.
+    pub fn of_earlier_half(&self) -> Between {
+        let half = self.half();
+        Between { half: half.clone(), ..self.known(&|_, session| session.began <= half) }
     }
 
     /// Either session's intervals of each pair against the other's medians, of all that both can be asked for.
-    fn held(&self, is_used: impl Fn(&Numbers, &Session) -> bool) -> Vec<Held> {
+    fn held(&self, is_used: &dyn Fn(&Numbers, &Session) -> bool) -> Vec<Held> {
         let mut held = Vec::new();
         let all = self.all.iter().flat_map(|numbers| numbers.pairs.iter().map(move |pair| (numbers, pair)));
         for (at, (numbers, pair)) in all.enumerate() {
@@ -95,7 +114,6 @@ impl Derivation {
             if !of.iter().all(|session| is_used(numbers, session)) {
                 continue;
             }
-            let began = (of[0].began.clone(), of[1].began.clone());
             let place = numbers.place();
             for row in &numbers.rows {
                 let Some([a, b]) = row.of_pair(pair) else { continue };
@@ -106,7 +124,7 @@ impl Derivation {
                 let Some((first, second)) = needs(&a, &b).zip(needs(&b, &a)) else { continue };
                 let one = |(kind, needs)| {
                     let within = [place.chapter.to_owned(), place.experiment.to_owned()];
-                    Held { kind, within, pair: at, began: began.clone(), needs }
+                    Held { kind, within, pair: at, needs }
                 };
                 held.extend([one(first), one(second)]);
             }
@@ -126,28 +144,13 @@ fn factor(kind: Kind, within: Option<&str>, held: &[Held]) -> Factor {
     let is_own =
         |held: &&Held| held.kind == kind && within.is_none_or(|place| held.within.iter().any(|own| own == place));
     let own: Vec<&Held> = held.iter().filter(is_own).collect();
-    let pairs: BTreeSet<(&str, usize)> = own.iter().map(|held| (held.began.1.as_str(), held.pair)).collect();
-    // The earlier half of the pairs was complete at this moment; what begins after it is tried. What reaches over it belongs to neither.
-    let complete = pairs.iter().nth((pairs.len() / 2).saturating_sub(1)).map_or("", |(began, _)| began);
-    let before = needs(own.iter().filter(|held| held.began.1.as_str() <= complete));
-    let later: Vec<&Held> = own.iter().filter(|held| held.began.0.as_str() > complete).copied().collect();
-    let after = needs(later.iter());
-    let all = needs(own.iter());
-    // A trial is no more than that, and says how many it stands on.
-    let of_earlier = if before.len() >= FEWEST_NUMBERS { twentieth(before) } else { None };
-    let covered = |factor: f64| share(&after, |needed| needed <= factor);
     Factor {
         kind,
         within: within.map(str::to_owned),
         pairs: own.len() / 2,
-        pairs_of_sessions: pairs.len(),
-        missed: share(&all, |needed| needed > 1.0),
+        pairs_of_sessions: own.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len(),
+        missed: share(&needs(own.iter()), |needed| needed > 1.0),
         factor: known(&own),
-        factor_of_earlier: of_earlier,
-        tried_from: complete.to_owned(),
-        tried: after.len(),
-        tried_pairs_of_sessions: later.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len(),
-        covered: of_earlier.filter(|_| !after.is_empty()).map(covered),
     }
 }
 
@@ -171,7 +174,7 @@ fn known(held: &[&Held]) -> Option<f64> {
 
 /// The value that a further one would exceed in one case of twenty, rounded up; none where no
 /// factor is large enough.
-fn twentieth(mut values: Vec<f64>) -> Option<f64> {
+pub(super) fn twentieth(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let rank = (COVERED * (values.len() + 1) as f64).ceil() as usize;
     let factor = (values[rank.min(values.len()) - 1] * 1000.0).ceil() / 1000.0;

@@ -44,6 +44,11 @@ impl Kind {
         Self::Count,
     ];
 
+    /// Whether its quantities have spreads of their own; those of others share a factor.
+    pub fn has_spreads(self) -> bool {
+        matches!(self, Self::Ratio | Self::Difference | Self::Memory)
+    }
+
     /// What an expression is: as unsteady as the unsteadiest thing in it.
     pub fn of(expression: &Expression) -> Self {
         let leaves = expression.leaves();

@@ -11,4 +11,5 @@ pub mod numbers;
 pub mod quantity;
 pub mod series;
 pub mod sessions;
+pub mod spread;
 pub mod unused;

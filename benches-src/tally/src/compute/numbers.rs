@@ -8,7 +8,7 @@ use super::between::Place;
 use super::kind::Kind;
 use super::quantity::{Measured, Missing, Quantity};
 use crate::book::cell::Cell;
-use crate::book::expression::{Expression, Operator};
+use crate::book::expression::{Expression, Operator, in_full};
 use crate::book::measure::ELAPSED;
 use crate::record::{Effort, Header, Record};
 
@@ -29,6 +29,8 @@ pub struct Session {
 /// A number in each of the sessions.
 pub struct Row {
     pub expression: Expression,
+    /// The same with its cells in full, by which its spread is known.
+    pub key: String,
     pub kind: Kind,
     /// Whether it is only asked for as a term of others.
     pub is_term: bool,
@@ -47,6 +49,7 @@ pub struct Numbers {
     pub machine: String,
     chapter: String,
     experiment: String,
+    cells: Vec<Cell>,
     pub sessions: Vec<Session>,
     pub pairs: Vec<Pair>,
     pub rows: Vec<Row>,
@@ -63,17 +66,30 @@ impl Numbers {
             effort: taken.record.header.effort,
             name: taken.session.clone(),
         };
+        let mut cells: Vec<Cell> = Vec::new();
+        for cell in all.iter().flat_map(|taken| &taken.record.header.cells) {
+            if !cells.contains(cell) {
+                cells.push(cell.clone());
+            }
+        }
         let mut rows = Vec::new();
         for (expression, is_term) in asked_of(all, named)? {
             // What a session lacks, or cannot be asked any more, is nothing.
             let value = |taken: &Taken| taken.record.evaluate(&expression).ok().and_then(Result::ok);
             let values = all.iter().map(value).collect();
-            rows.push(Row { kind: Kind::of(&expression), is_term, values, expression });
+            rows.push(Row {
+                key: in_full(&expression, &cells),
+                kind: Kind::of(&expression),
+                is_term,
+                values,
+                expression,
+            });
         }
         Ok(Self {
             machine: machine.to_owned(),
             chapter: name(|header| &header.chapter),
             experiment: name(|header| &header.experiment),
+            cells,
             sessions: all.iter().map(session).collect(),
             pairs: pairs(all),
             rows,
@@ -81,7 +97,7 @@ impl Numbers {
     }
 
     pub fn place(&self) -> Place<'_> {
-        Place { chapter: &self.chapter, experiment: &self.experiment }
+        Place { chapter: &self.chapter, experiment: &self.experiment, cells: &self.cells }
     }
 
     /// What these sessions have of a number.

@@ -47,8 +47,7 @@ pub fn unused(derivation: &Derivation) -> Result<Vec<Unused>> {
         let is_left_out = |numbers: &Numbers, name: &Option<String>| {
             numbers.machine == *machine && name.as_deref() == Some(session.as_str())
         };
-        let kinds = derivation.factors(|numbers, own| !is_left_out(numbers, &own.name));
-        let between = Between { kinds, ..Between::default() };
+        let between = derivation.known(&|numbers, own| !is_left_out(numbers, &own.name));
         for numbers in &derivation.all {
             let left_out = |index: &usize| is_left_out(numbers, &numbers.sessions[*index].name);
             for index in (0..numbers.sessions.len()).filter(left_out) {

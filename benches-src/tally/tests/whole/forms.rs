@@ -329,7 +329,7 @@ fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_sessi
     let ends = |value: &serde_json::Value| ["low_ns", "high_ns"].map(|end| value[end].as_f64().unwrap());
     let before = value("slow[free]");
     // What is known of such quantities.
-    let kind = "pairs = 99\npairs_of_sessions = 9\nmissed = 0.4\ntried_from = \"\"\ntried = 0\n";
+    let kind = "pairs = 99\npairs_of_sessions = 9\nmissed = 0.4\n";
     let known = format!(
         "derived = \"x\"\nuntil = \"x\"\nsessions = 9\ncorrelation = 0.1\ntoo_narrow = 1.1\n\
          [[kind]]\nkind = \"time\"\nfactor = 1.25\n{kind}[[kind]]\nkind = \"ratio\"\n{kind}"

@@ -11,7 +11,6 @@ use crate::book::verdict::Verdict;
 use crate::cmd::claim::part::expected_of;
 use crate::compute::between::{Between, Place};
 use crate::compute::judging::{Expectation, judge};
-use crate::compute::kind::Kind;
 use crate::compute::numbers::{Pair, Taken, pairs};
 use crate::compute::quantity::{Missing, Quantity};
 use crate::record::{Header, Record};
@@ -68,18 +67,11 @@ impl Verdicts {
         }
     }
 
-    /// Of the parts that pairs of sessions have which were not used to derive the factors of the earlier half: how many there are, how many the
-    /// other session judges otherwise, and how many of these it contradicts. Intervals are widened by those factors.
-    pub fn changed(&self, known: &Between) -> Result<[usize; 3]> {
-        let earlier = known.of_earlier_half();
+    /// Of the parts that pairs of sessions have which the earlier half of the pairs does not know: how many there are, how many the
+    /// other session judges otherwise, and how many of these it contradicts. Intervals are those that this half comes to.
+    pub fn changed(&self, earlier: &Between) -> Result<[usize; 3]> {
         let [mut all, mut changed, mut contradicted] = [0; 3];
-        for twice in &self.0 {
-            let kind = Kind::of(&twice.expression);
-            let is_later =
-                known.kinds.iter().any(|own| own.kind == kind && own.within.is_none() && twice.began > own.tried_from);
-            if !is_later {
-                continue;
-            }
+        for twice in self.0.iter().filter(|twice| twice.began > earlier.half) {
             let judged = twice.values.map(|value| -> Result<_> {
                 let alone = |asked: &Expression| {
                     let is_it = *asked == twice.expression;

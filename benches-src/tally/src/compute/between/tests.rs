@@ -1,6 +1,8 @@
 //! Known answers.
 
 use super::*;
+use std::collections::BTreeMap;
+
 use crate::record::Record;
 use crate::record::tests::{cell, end, header, run};
 
@@ -14,19 +16,7 @@ fn session(level: f64, rounds: u32, hour: u32) -> Record {
 }
 
 fn between(factor: Option<f64>) -> Between {
-    let kind = Factor {
-        kind: Kind::Time,
-        within: None,
-        pairs: 1,
-        pairs_of_sessions: 1,
-        missed: 0.4,
-        factor,
-        factor_of_earlier: None,
-        tried_from: String::new(),
-        tried: 0,
-        tried_pairs_of_sessions: 0,
-        covered: None,
-    };
+    let kind = Factor { kind: Kind::Time, within: None, pairs: 1, pairs_of_sessions: 1, missed: 0.4, factor };
     Between { kinds: vec![kind], ..Between::default() }
 }
 
@@ -138,4 +128,34 @@ fn a_difference_is_no_wider_than_its_terms_allow() {
     let ((low, high), (a, b)) = (of("a - b"), (of("a"), of("b")));
     assert!((a.0 - b.1..=a.1 - b.0).contains(&low) && (a.0 - b.1..=a.1 - b.0).contains(&high), "{low} {high}");
     assert!(high - low > 0.9 * ((a.1 - b.0) - (a.0 - b.1)), "it is cut and not replaced");
+}
+
+#[test]
+fn a_ratio_reaches_as_far_as_its_own_spread_says_and_encloses_each_session() {
+    let mut record = session(1e6, 6, 0);
+    record.header.cells.push(cell("b", "free"));
+    record.runs.extend((0..6).map(|round| run(round, 1, 5e5)));
+    let key = in_full(&Expression::parse("a / b").unwrap(), &record.header.cells);
+    let spread = |spread: f64| Spread {
+        kind: Kind::Ratio,
+        spread,
+        reach: 2.0,
+        numbers: 100,
+        groups: 10,
+        experiments: BTreeMap::new(),
+        quantities: BTreeMap::from([(
+            "socket".to_owned(),
+            BTreeMap::from([(key.clone(), 2.0 * spread)]),
+        )]),
+    };
+    let of = |known: Spread, text: &str| {
+        let between = Between { spreads: vec![known], ..between(Some(9.0)) };
+        of(&between, std::slice::from_ref(&record), text).estimate.interval.unwrap()
+    };
+    let factor = |spread: f64| (2.0 * spread * 2f64.sqrt()).exp();
+    let expected = |factor: f64| (2.0 / factor, 2.0 * factor);
+    assert!(close(of(spread(0.1), "a / b"), expected(factor(0.2))), "its own");
+    assert!(close(of(spread(0.1), "b / a"), (0.5 / factor(0.1), 0.5 * factor(0.1))), "that of its kind");
+    let (low, high) = of(spread(0.0), "a / b");
+    assert!(close((low, high), (1.96, 2.04)), "never nearer than the interval over rounds: {low} {high}");
 }

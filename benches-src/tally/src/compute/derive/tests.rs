@@ -41,7 +41,9 @@ fn factors_cover_sessions_that_were_not_used_to_derive_them() {
     assert!(times.missed > 0.9, "sessions move far more than their rounds: {times:?}");
     let factor = times.factor.unwrap();
     assert!((1.1..1.25).contains(&factor), "{factor}");
-    assert!(times.covered.unwrap() > 0.9, "{times:?}");
+    let tried = known.unused.iter().find(|own| own.kind == Kind::Time).unwrap();
+    assert_eq!((tried.sessions, tried.numbers), (12, 12 * 20));
+    assert!(tried.covered > 0.9, "{tried:?}");
     assert_eq!(known.until, "2026-11-01T11:00:00Z");
 }
 
@@ -70,4 +72,20 @@ fn what_ran_other_listings_or_was_exported_twice_is_no_pair() {
     derivation.add("x", &taken(vec![first.clone(), first, other]), &[]).unwrap();
     let known = derivation.end(String::new()).unwrap();
     assert_eq!((known.sessions, times(&known).pairs, times(&known).factor), (2, 0, None));
+}
+
+#[test]
+fn the_earlier_half_knows_nothing_of_the_later() {
+    let mut rng = StdRng::seed_from_u64(4);
+    let mut derivation = Derivation::default();
+    let moved_by = |hour: u32| if hour < 8 { 0.01 } else { 0.3 };
+    derivation
+        .add("x", &taken((0..16).map(|hour| session(&mut rng, hour, 40, moved_by(hour))).collect()), &[])
+        .unwrap();
+    let (all, earlier) = (derivation.end(String::new()).unwrap(), derivation.of_earlier_half());
+    assert_eq!(earlier.half, all.half);
+    // Of 120 pairs, 60 are of the first eleven sessions and the twelfth with some of them.
+    assert_eq!(all.half, "2026-11-01T11:00:00Z");
+    let [all, earlier] = [all, earlier].map(|known| times(&known).pairs_of_sessions);
+    assert_eq!((all, earlier), (120, 66));
 }
