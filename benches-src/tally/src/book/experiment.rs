@@ -299,6 +299,20 @@ pub fn select<'a>(cells: &'a [Cell], selector: &Selector) -> Result<&'a Cell> {
     }
 }
 
+/// An expression with every cell in full that it means among these, however much of it is said.
+pub fn in_full(expression: &Expression, cells: &[Cell]) -> String {
+    let part = |own: &Expression| in_full(own, cells);
+    match expression {
+        Expression::Number(number) => number.to_string(),
+        Expression::Leaf(selector) => match matching(cells, selector)[..] {
+            [cell] => format!("{cell}.{}", selector.measure),
+            _ => selector.to_string(),
+        },
+        Expression::Binary(a, operator, b) => format!("({} {} {})", part(a), operator.sign(), part(b)),
+        Expression::In(_, formula) => part(formula),
+    }
+}
+
 /// All cells that a selector could mean. One that names no condition means those without any, wherever there are such.
 pub fn matching<'a>(cells: &'a [Cell], selector: &Selector) -> Vec<&'a Cell> {
     let matches = |cell: &&Cell| {

@@ -2,6 +2,7 @@
 
 mod verdicts;
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
@@ -13,7 +14,10 @@ use crate::book::published::Published;
 use crate::book::renamed;
 use crate::cmd::between::verdicts::{Parts, Verdicts};
 use crate::compute::between::{Between as Known, Factor};
-use crate::compute::derive::{Derivation, in_order, pairs};
+use crate::compute::derive::Derivation;
+use crate::compute::numbers::{Taken, in_order};
+use crate::compute::spread::Spread;
+use crate::compute::unused::Unused;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
@@ -94,21 +98,22 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
     let parts = Parts::of(&plans, &Published::load(project)?)?;
     let (mut derivation, mut verdicts) = (Derivation::default(), Verdicts::default());
     for former in history(project)? {
-        let mut sessions = former.records()?;
-        sessions.retain(|record| until.is_none_or(|until| record.header.before.time.as_str() <= until));
-        for header in sessions.iter_mut().map(|record| &mut record.header) {
+        let mut sessions: Vec<Taken> =
+            former.records()?.into_iter().map(|(record, session)| Taken { record, session }).collect();
+        sessions.retain(|taken| until.is_none_or(|until| taken.record.header.before.time.as_str() <= until));
+        for header in sessions.iter_mut().map(|taken| &mut taken.record.header) {
             if let Ok((_, experiment)) = plans.experiment(&header.experiment) {
                 renamed::call(&experiment.renamed, &mut header.cells);
             }
         }
         let sessions = in_order(sessions);
-        let experiment = sessions.last().map(|record| record.header.experiment.clone());
+        let experiment = sessions.last().map(|taken| taken.record.header.experiment.clone());
         let named = experiment.map_or(Vec::new(), |experiment| named_quantities(&plans, &experiment));
         derivation.add(&former.machine, &sessions, &named)?;
-        pairs(&sessions).for_each(|(earlier, later)| verdicts.add(&parts, earlier, later));
+        verdicts.add(&parts, &sessions);
     }
-    let known = derivation.end(State::read().time);
-    let [parts, parts_changed, parts_contradicted] = verdicts.changed(&known)?;
+    let known = derivation.end(State::read().time)?;
+    let [parts, parts_changed, parts_contradicted] = verdicts.changed(&derivation.of_earlier_half())?;
     Ok(Known { parts, parts_changed, parts_contradicted, ..known })
 }
 
@@ -116,6 +121,11 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
 fn named_quantities(plans: &Plans, experiment: &str) -> Vec<Expression> {
     let own = plans.quantities().filter(|named| named.experiment == experiment);
     own.filter_map(|named| Some(plans.asked(&named.name, None).ok()?.expression)).collect()
+}
+
+/// The kinds whose quantities share a factor.
+fn has_factor(known: &Known) -> impl Fn(&&Factor) -> bool {
+    |own| known.spreads.iter().all(|spread| spread.kind != own.kind)
 }
 
 fn page(known: &Known) -> String {
@@ -127,11 +137,14 @@ fn page(known: &Known) -> String {
         of_machines(known),
         day_of(&known.derived)
     );
-    let (of_all, of_chapters): (Vec<&Factor>, Vec<&Factor>) = known.kinds.iter().partition(|own| own.within.is_none());
+    let (of_all, of_chapters): (Vec<&Factor>, Vec<&Factor>) =
+        known.kinds.iter().filter(has_factor(known)).partition(|own| own.within.is_none());
     let verdicts = html(&verdicts_in_words(known));
+    let unused = unused_table(&known.unused);
+    let spreads = spreads_table(&known.spreads);
     let by_chapter = "The same in each chapter and each experiment that has enough pairs: there, its own factor is the one that counts.";
     format!(
-        "{}<p>{verdicts}</p>\n<details>\n<summary>By chapter and by experiment</summary>\n{}</details>\n",
+        "{}{spreads}{unused}<p>{verdicts}</p>\n<details>\n<summary>By chapter and by experiment</summary>\n{}</details>\n",
         table("between-sessions-table", &caption, &of_all),
         table("between-sessions-within", by_chapter, &of_chapters)
     )
@@ -143,10 +156,74 @@ fn table(id: &str, caption: &str, factors: &[&Factor]) -> String {
     format!(
         "{}<table id=\"{id}\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
          <th scope=\"col\">pairs of numbers</th><th scope=\"col\">pairs of sessions</th><th scope=\"col\">a session's own interval misses the other's median</th>\
-         <th scope=\"col\">printed intervals are widened by</th><th scope=\"col\">the same from the earlier half</th>\
-         <th scope=\"col\">tried on the later half: contains the other's median</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+         <th scope=\"col\">printed intervals are widened by</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
         render::wide(&caption)
     )
+}
+
+/// How far quantities move that have spreads of their own, as a table; nothing of none.
+fn spreads_table(spreads: &[Spread]) -> String {
+    if spreads.is_empty() {
+        return String::new();
+    }
+    let row = |own: &Spread| {
+        let words = spread_words(own).map(|word| format!("<td>{}</td>", html(&word)));
+        format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(own.kind.words()), words.concat())
+    };
+    let rows: String = spreads.iter().map(row).collect();
+    let caption =
+        html("How far quantities of their own move between sessions of one machine that ran the same listings.");
+    format!(
+        "{}<table id=\"between-sessions-spread\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
+         <th scope=\"col\">numbers of sessions</th><th scope=\"col\">quantities of a machine</th><th scope=\"col\">quantities with a spread of their own</th>\
+         <th scope=\"col\">spread of experiments, from the steadiest to the least steady</th>\
+         <th scope=\"col\">an interval reaches so many spreads</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+        render::wide(&caption)
+    )
+}
+
+fn spread_words(own: &Spread) -> [String; 5] {
+    let mut experiments: Vec<f64> = own.experiments.values().copied().collect();
+    experiments.sort_by(f64::total_cmp);
+    let ends = experiments.first().zip(experiments.last());
+    let range = ends.map(|(low, high)| format::range(&format::percent(*low), &format::percent(*high)));
+    [
+        own.numbers.to_string(),
+        own.groups.to_string(),
+        own.quantities.values().map(BTreeMap::len).sum::<usize>().to_string(),
+        range.unwrap_or_default(),
+        format::number(own.reach),
+    ]
+}
+
+/// How sessions came out that were left out, as a table; nothing of none.
+fn unused_table(unused: &[Unused]) -> String {
+    if unused.is_empty() {
+        return String::new();
+    }
+    let row = |own: &Unused| {
+        let words = unused_words(own).map(|word| format!("<td>{}</td>", html(&word)));
+        format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(own.kind.words()), words.concat())
+    };
+    let rows: String = unused.iter().map(row).collect();
+    let caption = html(
+        "Each session that data/machines has is left out in turn, with all its pairs: whether its medians lie within what is printed without it.",
+    );
+    format!(
+        "{}<table id=\"between-sessions-unused\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
+         <th scope=\"col\">sessions left out</th><th scope=\"col\">their numbers</th><th scope=\"col\">within the printed interval</th>\
+         <th scope=\"col\">half of the intervals reach no farther than</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+        render::wide(&caption)
+    )
+}
+
+fn unused_words(own: &Unused) -> [String; 4] {
+    [
+        own.sessions.to_string(),
+        own.numbers.to_string(),
+        format::percent(own.covered),
+        format!("±{}", format::percent(own.half_width)),
+    ]
 }
 
 fn of_machines(known: &Known) -> String {
@@ -174,18 +251,13 @@ fn name(own: &Factor) -> String {
     }
 }
 
-fn words(kind: &Factor) -> [String; 6] {
+fn words(kind: &Factor) -> [String; 4] {
     let factor = |factor: Option<f64>| factor.map_or("too few pairs to say".to_owned(), |factor| format!("{factor}×"));
-    let covered = kind.covered.map_or("–".to_owned(), |share| {
-        format!("{} of {}, from {} pairs of sessions", format::percent(share), kind.tried, kind.tried_pairs_of_sessions)
-    });
     [
         kind.pairs.to_string(),
         kind.pairs_of_sessions.to_string(),
         if kind.pairs > 0 { format::percent(kind.missed) } else { "–".to_owned() },
         factor(kind.factor),
-        factor(kind.factor_of_earlier),
-        covered,
     ]
 }
 
@@ -195,10 +267,24 @@ fn text(known: &Known) -> String {
         known.sessions, known.until, known.derived, known.correlation
     );
     out += &(verdicts_in_words(known) + "\n");
-    for kind in &known.kinds {
-        let [pairs, sessions, missed, factor, of_earlier, covered] = words(kind);
+    for own in &known.spreads {
+        let [numbers, groups, quantities, range, reach] = spread_words(own);
         out += &format!(
-            "{:75} {pairs:>6} pairs of {sessions:>4} of sessions, missed {missed:>6}, factor {factor}, of the earlier half {of_earlier}: covers {covered}\n",
+            "{:75} {numbers:>6} of sessions, {groups} quantities, {quantities} with a spread of their own; {range} in experiments, reach {reach}\n",
+            own.kind.words()
+        );
+    }
+    for own in &known.unused {
+        let [sessions, numbers, covered, half_width] = unused_words(own);
+        out += &format!(
+            "{:75} {numbers:>6} of {sessions:>2} sessions that were left out, covered {covered}, {half_width} in the middle\n",
+            own.kind.words()
+        );
+    }
+    for kind in known.kinds.iter().filter(has_factor(known)) {
+        let [pairs, sessions, missed, factor] = words(kind);
+        out += &format!(
+            "{:75} {pairs:>6} pairs of {sessions:>4} of sessions, missed {missed:>6}, factor {factor}\n",
             name(kind)
         );
     }

@@ -21,10 +21,11 @@ pub fn over(above: &Quantity, below: &Quantity) -> Option<Quantity> {
         (median * (-down).exp(), median * up.exp())
     });
     let rounds = above.estimate.rounds.min(below.estimate.rounds);
+    let alone = Estimate { median, interval: None, rounds };
     Some(Quantity {
         unit: Unit::Ratio,
-        estimate: Estimate { median, interval, rounds },
-        within: None,
+        estimate: Estimate { interval, ..alone },
+        session: alone,
         sessions: above.sessions.min(below.sessions),
         bias: (above.bias / top + below.bias / bottom) * median,
     })
@@ -44,7 +45,7 @@ mod tests {
 
     fn quantity(median: f64, interval: Option<(f64, f64)>) -> Quantity {
         let estimate = Estimate { median, interval, rounds: 6 };
-        Quantity { unit: Unit::Nanoseconds, estimate, within: interval, sessions: 1, bias: 0.0 }
+        Quantity { unit: Unit::Nanoseconds, estimate, session: estimate, sessions: 1, bias: 0.0 }
     }
 
     fn about(value: f64, known: f64) {

@@ -7,123 +7,17 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
+use crate::book::cell::Cell;
+use crate::book::experiment::in_full;
 use crate::book::expression::{Expression, Operator};
-use crate::book::measure::{ELAPSED, QUANTILE, counter_named};
-use crate::book::unit::Unit;
 use crate::project::Project;
-use crate::record::{Header, Record};
+use crate::record::Header;
 use crate::statistics::Estimate;
 
-use super::quantity::{Measured, Quantity};
-
-/// What moves alike between sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// System calls and instructions, which a tool counted and found next to alike in all rounds.
-    Calls,
-    /// Whatever else was counted: switches, mappings, how many there could be.
-    Count,
-    /// Bytes that one unit takes of its process, and ratios of such.
-    Memory,
-    /// Bytes that one unit takes by the account of the whole system, where others move it as well.
-    System,
-    /// Bytes of a whole process that did its work for a while.
-    Footprint,
-    /// One time, or a rate.
-    Time,
-    /// A time over another of the same rounds.
-    Ratio,
-    /// A time less another, and whatever stands on one.
-    Difference,
-    /// What is beyond all but a few of many.
-    Tail,
-}
-
-impl Kind {
-    pub const ALL: [Self; 9] = [
-        Self::Time,
-        Self::Ratio,
-        Self::Difference,
-        Self::Tail,
-        Self::Memory,
-        Self::System,
-        Self::Footprint,
-        Self::Calls,
-        Self::Count,
-    ];
-
-    /// What an expression is: as unsteady as the unsteadiest thing in it.
-    pub fn of(expression: &Expression) -> Self {
-        let leaves = expression.leaves();
-        let read = leaves.iter().map(|leaf| Self::of_measure(&leaf.measure)).max().unwrap_or(Self::Calls);
-        match read {
-            Self::Time if has_difference(expression) => Self::Difference,
-            Self::Time if has_ratio(expression) => Self::Ratio,
-            other => other,
-        }
-    }
-
-    /// What a number is. Calls that a session itself finds unsteady, as those are that wait for others, are like any other count.
-    pub fn of_number(expression: &Expression, number: &Estimate) -> Self {
-        const STEADY: f64 = 0.01;
-        match Self::of(expression) {
-            Self::Calls if number.relative_half_width().is_some_and(|width| width > STEADY) => Self::Count,
-            other => other,
-        }
-    }
-
-    fn of_measure(measure: &str) -> Self {
-        let share = measure.strip_prefix(QUANTILE).and_then(|share| share.parse::<f64>().ok());
-        let is_tail = |share: f64| share > 0.5;
-        let counter = counter_named(measure).is_some_and(|counter| counter.unit == Unit::Nanoseconds);
-        match measure {
-            _ if share.is_some_and(is_tail) || measure.contains("_p9") => Self::Tail,
-            _ if measure == ELAPSED || share.is_some() || counter || measure.ends_with("_ns") => Self::Time,
-            // Requests a second, and the share of a second that a CPU was busy.
-            "rate" | "load_cpu_share" => Self::Time,
-            "user_memory_bytes" => Self::Footprint,
-            _ if ["system_", "slab_", "available_"].iter().any(|of_all| measure.starts_with(of_all)) => Self::System,
-            _ if measure.contains("_bytes") => Self::Memory,
-            _ if measure.starts_with("calls") || measure.starts_with("instructions") => Self::Calls,
-            _ => Self::Count,
-        }
-    }
-
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Time => "single times",
-            Self::Ratio => "ratios of times within rounds",
-            Self::Difference => "differences of times within rounds, and ratios of such",
-            Self::Tail => "percentiles above the median",
-            Self::Memory => "memory of one thread or task, by its process",
-            Self::System => "the same by the whole system",
-            Self::Footprint => "memory of a whole server",
-            Self::Calls => "system calls and instructions that are steady",
-            Self::Count => "other counts",
-        }
-    }
-}
-
-fn has_difference(expression: &Expression) -> bool {
-    match expression {
-        Expression::Binary(_, Operator::Minus, _) => true,
-        Expression::Binary(a, _, b) => has_difference(a) || has_difference(b),
-        Expression::In(_, formula) => has_difference(formula),
-        Expression::Number(_) | Expression::Leaf(_) => false,
-    }
-}
-
-/// Whether something that was measured is divided by something that was.
-fn has_ratio(expression: &Expression) -> bool {
-    let is_measured = |own: &Expression| !own.leaves().is_empty();
-    match expression {
-        Expression::Binary(a, Operator::Over, b) => is_measured(a) && is_measured(b) || has_ratio(a) || has_ratio(b),
-        Expression::Binary(a, _, b) => has_ratio(a) || has_ratio(b),
-        Expression::In(_, formula) => has_ratio(formula),
-        Expression::Number(_) | Expression::Leaf(_) => false,
-    }
-}
+use super::kind::Kind;
+use super::quantity::{Measured, Quantity, estimate_of};
+use super::spread::Spread;
+use super::unused::Unused;
 
 /// `data/between-sessions.toml`: what `tally between --derive` found in all sessions that this project ever kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -138,10 +32,13 @@ pub struct Between {
     pub correlation: f64,
     /// By how much intervals are too narrow, were rounds independent but for that.
     pub too_narrow: f64,
-    /// Parts of claims that two sessions have which were not used for the factors of the earlier half.
+    /// When the earlier half of the pairs was complete.
+    #[serde(default)]
+    pub half: String,
+    /// Parts of claims that two sessions have which began after it.
     #[serde(default)]
     pub parts: usize,
-    /// How many of these the two sessions judge otherwise, by intervals widened by those factors.
+    /// How many of these the two sessions judge otherwise, by what the earlier half of the pairs comes to.
     #[serde(default)]
     pub parts_changed: usize,
     /// How many of those hold by one session and do not by the other.
@@ -150,6 +47,12 @@ pub struct Between {
     /// How many pairs of sessions are of which machine.
     #[serde(default)]
     pub machines: BTreeMap<String, usize>,
+    /// How sessions that were left out in turn came out.
+    #[serde(default)]
+    pub unused: Vec<Unused>,
+    /// How far quantities of their own move, of the kinds that have spreads.
+    #[serde(default, rename = "spread")]
+    pub spreads: Vec<Spread>,
     /// What was found of each kind.
     #[serde(default, rename = "kind")]
     pub kinds: Vec<Factor>,
@@ -173,21 +76,25 @@ pub struct Factor {
     /// pairs to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
-    /// The same derived from the earlier half alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub factor_of_earlier: Option<f64>,
-    /// When the earlier half was complete.
-    pub tried_from: String,
-    /// Numbers of the later half, on which that one was tried.
-    #[serde(default)]
-    pub tried: usize,
-    /// The pairs of sessions that these are from.
-    #[serde(default)]
-    pub tried_pairs_of_sessions: usize,
-    /// Of these, the share whose widened interval contains the other session's median.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub covered: Option<f64>,
 }
+
+/// Where a number is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub chapter: &'a str,
+    pub experiment: &'a str,
+    /// Of which cells an expression can speak.
+    pub cells: &'a [Cell],
+}
+
+impl<'a> Place<'a> {
+    pub fn of(header: &'a Header) -> Self {
+        Self { chapter: &header.chapter, experiment: &header.experiment, cells: &header.cells }
+    }
+}
+
+/// What a quantity came to in each session of a machine, that which is shown first.
+pub type InSessions<'a> = dyn Fn(&Expression) -> Result<Vec<Measured>> + 'a;
 
 /// From so many sessions on, they speak for themselves: the range of so many misses the next one in one case of twenty.
 pub const ENOUGH_SESSIONS: usize = 39;
@@ -211,61 +118,50 @@ impl Between {
         read().with_context(|| format!("in {}", path.display()))
     }
 
-    /// The same with the factors of the earlier half.
-    pub fn of_earlier_half(&self) -> Self {
-        let of_earlier = |own: &Factor| Factor { factor: own.factor_of_earlier, ..own.clone() };
-        Self { kinds: self.kinds.iter().map(of_earlier).collect(), ..self.clone() }
-    }
-
     /// By how much the intervals of a kind are to be widened in an experiment: as its own sessions say, if they are enough to say it, else as
     /// those of its chapter do, else as all.
-    pub fn factor(&self, kind: Kind, of: &Header) -> Option<f64> {
+    pub fn factor(&self, kind: Kind, of: Place) -> Option<f64> {
         let within = |place: Option<&str>| {
             self.kinds.iter().find(|own| own.kind == kind && own.within.as_deref() == place)?.factor
         };
-        within(Some(&of.experiment)).or_else(|| within(Some(&of.chapter))).or_else(|| within(None))
+        within(Some(of.experiment)).or_else(|| within(Some(of.chapter))).or_else(|| within(None))
     }
 
-    /// The quantity of a session with the interval that is printed: its interval over rounds, widened by as much as another session needs, of
-    /// such quantities; and it encloses the medians of the other sessions that there are. What is not known well in one of those makes
-    /// nothing less certain. Where sessions are many, it is their range.
-    pub fn printed(
-        &self,
-        quantity: Quantity,
-        expression: &Expression,
-        of: &Header,
-        others: &[Record],
-    ) -> Result<Quantity> {
-        self.cut(quantity, expression, of, others, Ok)
-    }
-
-    /// The same, with the widened interval cut to what is possible.
-    fn cut(
-        &self,
-        quantity: Quantity,
-        expression: &Expression,
-        of: &Header,
-        others: &[Record],
-        possible: impl Fn((f64, f64)) -> Result<(f64, f64)>,
-    ) -> Result<Quantity> {
-        let Some(within) = quantity.estimate.interval else { return Ok(quantity) };
-        let mut medians = Vec::new();
-        for other in others {
-            if let Ok(other) = other.evaluate(expression)? {
-                medians.push(other.estimate.median);
-            }
-        }
-        let sessions = medians.len() + 1;
-        let interval = if sessions >= ENOUGH_SESSIONS {
-            hull(within, range_of(quantity.estimate.median, medians))
-        } else {
-            let kind = Kind::of_number(expression, &quantity.estimate);
-            let own = widened(kind, &quantity.estimate, within, self.factor(kind, of).unwrap_or(1.0));
-            let own = hull(within, possible(own)?);
-            medians.into_iter().fold(own, |interval, median| hull(interval, (median, median)))
+    /// A quantity as it is printed. Its number is the median over the sessions that have it of six
+    /// rounds or more. Its interval is that over the rounds of the session that is shown, moved to
+    /// that number and widened: to what is known of its own spread, or else by as much as another
+    /// session needs, of such quantities. It encloses what each session came to. Where sessions are
+    /// many, it is their range.
+    pub fn printed(&self, expression: &Expression, of: Place, sessions: &InSessions) -> Result<Measured> {
+        let mut values = sessions(expression)?.into_iter();
+        let shown = match values.next().expect("a session is shown") {
+            Ok(quantity) => quantity,
+            missing => return Ok(missing),
         };
-        let estimate = Estimate { interval: Some(interval), ..quantity.estimate };
-        Ok(Quantity { estimate, sessions, ..quantity })
+        let session = shown.session;
+        let Some(over_rounds) = session.interval else { return Ok(Ok(shown)) };
+        let all: Vec<Estimate> = [session].into_iter().chain(values.flatten().map(|other| other.session)).collect();
+        let known: Vec<f64> = all.iter().filter(|one| one.interval.is_some()).map(|one| one.median).collect();
+        let median = estimate_of(shown.unit, &known).map_or(session.median, |over| over.median);
+        let medians = all.iter().map(|one| one.median);
+        let moved = moved(over_rounds, session.median, median);
+        let interval = if all.len() >= ENOUGH_SESSIONS {
+            hull(over_rounds, range_of(medians.collect()))
+        } else {
+            let kind = Kind::of_number(expression, &session);
+            let is_above_nothing = moved.0 > 0.0 && all.iter().all(|one| one.median > 0.0);
+            let own = match self.spreads.iter().find(|own| own.kind == kind).filter(|_| is_above_nothing) {
+                Some(own) => {
+                    let factor = own.factor(of.experiment, &in_full(expression, of.cells), known.len());
+                    (median / factor, median * factor)
+                }
+                None => widened(kind, median, moved, self.factor(kind, of).unwrap_or(1.0)),
+            };
+            let own = hull(moved, self.as_terms_allow(own, expression, of, sessions)?);
+            medians.fold(own, |interval, median| hull(interval, (median, median)))
+        };
+        let estimate = Estimate { median, interval: Some(interval), ..session };
+        Ok(Ok(Quantity { estimate, sessions: known.len(), ..shown }))
     }
 
     /// An interval of a difference without what no two numbers within the intervals of its terms
@@ -274,43 +170,43 @@ impl Between {
         &self,
         (low, high): (f64, f64),
         expression: &Expression,
-        record: &Record,
-        others: &[Record],
+        of: Place,
+        sessions: &InSessions,
     ) -> Result<(f64, f64)> {
         let (a, b) = match expression {
             Expression::Binary(a, Operator::Minus, b) => (a, b),
-            Expression::In(_, formula) => return self.as_terms_allow((low, high), formula, record, others),
+            Expression::In(_, formula) => return self.as_terms_allow((low, high), formula, of, sessions),
             _ => return Ok((low, high)),
         };
-        let (Ok(a), Ok(b)) = (self.of(record, a, others)?, self.of(record, b, others)?) else { return Ok((low, high)) };
+        let (Ok(a), Ok(b)) = (self.printed(a, of, sessions)?, self.printed(b, of, sessions)?) else {
+            return Ok((low, high));
+        };
         let Some(((a_low, a_high), (b_low, b_high))) = a.estimate.interval.zip(b.estimate.interval) else {
             return Ok((low, high));
         };
         Ok((low.max(a_low - b_high), high.min(a_high - b_low)))
     }
+}
 
-    /// The same where there may be no number.
-    pub fn of(&self, record: &Record, expression: &Expression, others: &[Record]) -> Result<Measured> {
-        match record.evaluate(expression)? {
-            Ok(quantity) => {
-                let as_terms_allow = |interval| self.as_terms_allow(interval, expression, record, others);
-                Ok(Ok(self.cut(quantity, expression, &record.header, others, as_terms_allow)?))
-            }
-            missing => Ok(missing),
-        }
+/// An interval about one number, moved to another: by a factor, or where it reaches to nothing or
+/// below it, by a difference.
+fn moved((low, high): (f64, f64), from: f64, to: f64) -> (f64, f64) {
+    match low > 0.0 && to > 0.0 {
+        true => (low * to / from, high * to / from),
+        false => (low + to - from, high + to - from),
     }
 }
 
 /// An interval with its ends moved apart, by a factor. The ends of a difference that reaches to
 /// nothing or below it move by a share of the number; what was counted alike in every round is
 /// exact, and stays so.
-fn widened(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), factor: f64) -> (f64, f64) {
+fn widened(kind: Kind, median: f64, (low, high): (f64, f64), factor: f64) -> (f64, f64) {
     let is_exact = kind == Kind::Count && low == high;
     match kind {
         _ if is_exact => (low, high),
         _ if low > 0.0 => (low / factor, high * factor),
         Kind::Difference => {
-            let by = (factor - 1.0) * estimate.median.abs();
+            let by = (factor - 1.0) * median.abs();
             (low - by, high + by)
         }
         _ => {
@@ -340,8 +236,7 @@ fn hull((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
 }
 
 /// Between two of the sessions' medians, such that the next session's lies outside in one case of twenty at most.
-fn range_of(own: f64, mut medians: Vec<f64>) -> (f64, f64) {
-    medians.push(own);
+fn range_of(mut medians: Vec<f64>) -> (f64, f64) {
     medians.sort_by(f64::total_cmp);
     let left_out = (OUTSIDE_AT_MOST * (medians.len() + 1) as f64 / 2.0).floor() as usize;
     let rank = left_out.max(1) - 1;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::between::Kind;
+use super::kind::Kind;
 use crate::book::expression::{Expression, Operator, Selector};
 use crate::measure::core_to_core::APART_NS;
 use crate::record::machine::State;

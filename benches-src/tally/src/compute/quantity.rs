@@ -8,7 +8,7 @@ use std::fmt;
 
 use anyhow::{Result, bail, ensure};
 
-use super::between::Kind;
+use super::kind::Kind;
 use super::series::{nanoseconds_per_operation, per_round};
 use crate::book::cell::Cell;
 use crate::book::experiment::matching;
@@ -25,22 +25,18 @@ use crate::statistics::{self, Estimate};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity {
     pub unit: Unit,
-    /// Median, interval and rounds. As it is printed, the interval holds between sessions.
+    /// Median, interval and rounds. As it is printed, the median is over sessions, and the interval
+    /// holds between them.
     pub estimate: Estimate,
-    /// The interval over the rounds of the one session.
-    pub within: Option<(f64, f64)>,
-    /// How many sessions of the machine the printed interval knows of.
+    /// The same over the rounds of the one session that is shown.
+    pub session: Estimate,
+    /// Over how many sessions of the machine the printed median is.
     pub sessions: usize,
     /// By how much the experiment's A/A pairs show the instrument itself to be biased, in the quantity's own unit.
     pub bias: f64,
 }
 
 impl Quantity {
-    /// With the interval over the rounds of its session, as files for download have it too.
-    pub fn in_session(&self) -> Estimate {
-        Estimate { interval: self.within, ..self.estimate }
-    }
-
     /// The interval against which claims are judged: the printed one, and the instrument's own bias to either side.
     pub fn judged(&self) -> Option<(f64, f64)> {
         self.estimate.interval.map(|(low, high)| (low - self.bias, high + self.bias))
@@ -118,11 +114,7 @@ impl Record {
                 Ok(Err(Missing::new("no ratio", format!("{expression} divides by 0"))))
             }
             Ok(Series { unit, values: Values::Rounds(values), bias }) => {
-                let estimate = match unit {
-                    Unit::Ratio if values.iter().all(|value| *value > 0.0) => statistics::estimate_ratio(&values),
-                    _ => statistics::estimate(&values),
-                };
-                let estimate = estimate.expect("rounds without any value were reported as missing");
+                let estimate = estimate_of(unit, &values).expect("rounds without any value were reported as missing");
                 if let Some(missing) = self.uncertain_percentile(expression)? {
                     return Ok(Err(missing));
                 }
@@ -136,7 +128,7 @@ impl Record {
                         ),
                     )));
                 }
-                Ok(Ok(Quantity { unit, estimate, within: estimate.interval, sessions: 1, bias }))
+                Ok(Ok(Quantity { unit, estimate, session: estimate, sessions: 1, bias }))
             }
             Err(missing) => Ok(Err(missing)),
         }
@@ -300,6 +292,14 @@ impl Record {
     pub fn lost_by(&self, expression: &Expression) -> Option<Lost> {
         let cells: BTreeSet<usize> = expression.leaves().into_iter().filter_map(|leaf| self.index(leaf).ok()).collect();
         self.lost(&cells.into_iter().collect::<Vec<_>>())
+    }
+}
+
+/// The estimate of values in this unit: that of ratios is on the logarithmic scale.
+pub(super) fn estimate_of(unit: Unit, values: &[f64]) -> Option<Estimate> {
+    match unit {
+        Unit::Ratio if values.iter().all(|value| *value > 0.0) => statistics::estimate_ratio(values),
+        _ => statistics::estimate(values),
     }
 }
 

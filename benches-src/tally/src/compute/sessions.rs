@@ -1,11 +1,12 @@
 //! One machine's sessions of an experiment: the one that is shown, and earlier ones that say how far it may be off.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::rc::Rc;
 
 use anyhow::Result;
 
-use super::between::Between;
+use super::between::{Between, Place};
 use super::quantity::Measured;
 use crate::book::expression::Expression;
 use crate::record::Record;
@@ -13,24 +14,42 @@ use crate::record::Record;
 /// A record with what is known of other sessions. It is the record in all but its numbers, whose intervals hold between sessions.
 pub struct Sessions {
     shown: Record,
-    others: Vec<Record>,
+    others: Vec<Other>,
     between: Rc<Between>,
+}
+
+/// Another session, and the programs of whose numbers it speaks.
+pub struct Other {
+    pub record: Record,
+    pub programs: BTreeSet<String>,
 }
 
 impl Sessions {
     /// A record, the earlier sessions of the same, and how far sessions differ anyway.
-    pub fn new(shown: Record, others: Vec<Record>, between: Rc<Between>) -> Self {
+    pub fn new(shown: Record, others: Vec<Other>, between: Rc<Between>) -> Self {
         Self { shown, others, between }
     }
 
     /// How many processes all of them had, by which they take their room.
     pub fn processes(&self) -> usize {
-        self.shown.runs.len() + self.others.iter().map(|other| other.runs.len()).sum::<usize>()
+        self.shown.runs.len() + self.others().map(|other| other.runs.len()).sum::<usize>()
     }
 
-    /// A number of the session that is shown, with the interval that holds between sessions. The outer error is a mistake in the expression.
+    /// The others.
+    pub fn others(&self) -> impl Iterator<Item = &Record> {
+        self.others.iter().map(|other| &other.record)
+    }
+
+    /// A number with the interval that holds between sessions: the median over those that speak of
+    /// its programs. The outer error is a mistake in the expression.
     pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
-        self.between.of(&self.shown, expression, &self.others)
+        let in_each = |expression: &Expression| {
+            let programs = expression.leaves().into_iter().map(|leaf| &leaf.name);
+            let speaks = |other: &&Other| programs.clone().all(|program| other.programs.contains(program));
+            let others = self.others.iter().filter(speaks).map(|other| &other.record);
+            [&self.shown].into_iter().chain(others).map(|record| record.evaluate(expression)).collect()
+        };
+        self.between.printed(expression, Place::of(&self.shown.header), &in_each)
     }
 }
 

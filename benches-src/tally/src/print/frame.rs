@@ -284,18 +284,28 @@ pub fn marks_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Vec<Mark>)>) ->
     others.map(|(cell, mark)| format!("Doubt: {cell}: {}.", mark.words)).collect()
 }
 
-/// Over how many rounds the medians are: said once where all rows have as many.
+/// Over how many rounds and sessions the medians are: said once where all rows have as many.
 pub fn rounds_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Measured)>) -> Vec<String> {
-    let mut by_rounds: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut by_number: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
     for (cell, measured) in rows {
         if let Ok(quantity) = measured {
-            by_rounds.entry(quantity.estimate.rounds).or_default().push(cell.to_string());
+            let number = (quantity.estimate.rounds, quantity.sessions);
+            by_number.entry(number).or_default().push(cell.to_string());
         }
     }
-    let most = by_rounds.iter().max_by_key(|(_, cells)| cells.len()).map(|(rounds, _)| *rounds);
-    let said = by_rounds.iter().map(|(rounds, cells)| match most {
-        Some(most) if most == *rounds => format!("Medians over {rounds} rounds."),
-        _ => format!("Over {rounds} rounds: {}.", cells.join("; ")),
+    let most = by_number.iter().max_by_key(|(_, cells)| cells.len()).map(|(number, _)| *number);
+    let said = by_number.iter().map(|(number, cells)| {
+        let over = match *number {
+            (rounds, 1) => format!("over {rounds} rounds"),
+            (rounds, sessions) => {
+                format!("over {sessions} sessions, of which the one that is shown has {rounds} rounds")
+            }
+        };
+        if most == Some(*number) {
+            format!("Medians {over}.")
+        } else {
+            format!("Medians {over}: {}.", cells.join("; "))
+        }
     });
     said.collect()
 }

@@ -7,11 +7,12 @@ use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
 use crate::compute::doubts::{FAILED, Mark};
 use crate::compute::quantity::{Measured, Missing, Quantity};
+use crate::compute::sessions::Sessions;
 use crate::print::escape::{html, identifier};
 use crate::print::format::{self, Shown};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
-use crate::record::Record;
+use crate::record::days;
 use crate::record::known::REWRITTEN;
 use crate::record::sources::Freshness;
 
@@ -56,12 +57,7 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
     let interval = shown
         .beside()
         .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
-    let title = format!(
-        "{expression}: {} rounds{}, {}",
-        quantity.estimate.rounds,
-        of_sessions(quantity),
-        context(view, plan, experiment)?
-    );
+    let title = format!("{expression}: {}, {}", stands_on(quantity), context(view, plan, experiment)?);
     let marks = leading_marks(view, asked)?;
     Ok(format!(
         "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}{marks}",
@@ -74,9 +70,8 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
 pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;
     let (anchor, shown) = (view.link_to_number(asked)?, format::quantity(quantity));
-    let rounds = format!("{} rounds{}", quantity.estimate.rounds, of_sessions(quantity));
-    let context = context(view, plan, experiment)?;
-    let title = format!("{} [{}]; {expression}: {rounds}, {context}", shown.value, shown.interval_or_none());
+    let (on, context) = (stands_on(quantity), context(view, plan, experiment)?);
+    let title = format!("{} [{}]; {expression}: {on}, {context}", shown.value, shown.interval_or_none());
     let marks = leading_marks(view, asked)?;
     let value = html(&format!("{}{unit}", format::rough(quantity)));
     Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{value}</a>{marks}", html(&title)))
@@ -99,9 +94,13 @@ pub fn instead_of_block(block: &str, missing: &Missing) -> String {
     )
 }
 
-/// How many sessions an interval knows of, where these are several.
-fn of_sessions(quantity: &Quantity) -> String {
-    if quantity.sessions > 1 { format!(" of the last of {} sessions", quantity.sessions) } else { String::new() }
+/// Over how many rounds a number is, and over how many sessions, where these are several.
+fn stands_on(quantity: &Quantity) -> String {
+    let rounds = quantity.estimate.rounds;
+    match quantity.sessions {
+        1 => format!("{rounds} rounds"),
+        sessions => format!("median of {sessions} sessions, {rounds} rounds in the one shown"),
+    }
 }
 
 /// What must stand beside a number in a sentence, each leading to where it is said in full.
@@ -290,9 +289,15 @@ pub fn context(view: &View, plan: &Plan, experiment: &Experiment) -> Result<Stri
     })
 }
 
-fn measured_where(view: &View, record: &Record) -> String {
-    let effort = record.header.effort.word();
-    format!("{}, {}, effort {effort}", view.machine.name(), record.day())
+fn measured_where(view: &View, sessions: &Sessions) -> String {
+    let effort = sessions.header.effort.word();
+    let others = sessions.others().map(|record| &record.header).collect::<Vec<_>>();
+    let and = match others.len() {
+        0 => String::new(),
+        1 => format!(", and a session more, {}", days(others)),
+        more => format!(", and {more} sessions more, {}", days(others)),
+    };
+    format!("{}, {}, effort {effort}{and}", view.machine.name(), sessions.day())
 }
 
 /// A quantity for scripts.
@@ -304,13 +309,14 @@ pub fn json(id: &str, measured: &Measured, machine: &str, state: &str) -> serde_
             fields.insert("missing".to_owned(), missing.word.into());
             fields.insert("reason".to_owned(), missing.reason.clone().into());
         }
-        Ok(Quantity { unit, estimate, within, sessions, .. }) => {
+        Ok(Quantity { unit, estimate, session, sessions, .. }) => {
             let suffix = unit.suffix();
             let (low, high) = estimate.interval.unzip();
-            let (session_low, session_high) = within.unzip();
+            let (session_low, session_high) = session.interval.unzip();
             fields.insert(format!("median{suffix}"), estimate.median.into());
             fields.insert(format!("low{suffix}"), low.into());
             fields.insert(format!("high{suffix}"), high.into());
+            fields.insert(format!("session_median{suffix}"), session.median.into());
             fields.insert(format!("session_low{suffix}"), session_low.into());
             fields.insert(format!("session_high{suffix}"), session_high.into());
             fields.insert("rounds".to_owned(), estimate.rounds.into());

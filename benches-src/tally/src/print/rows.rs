@@ -129,14 +129,16 @@ pub fn csv(experiment: &Experiment, rows: &[Row]) -> String {
     csv_of(names.into_iter().chain(others), rows)
 }
 
-/// One row per cell: of each number its median, the ends of its interval over the session's rounds and of the one that holds between sessions,
-/// unrounded: in bytes where its name says so, times in nanoseconds, else counts or shares. The first is the one that the cell was measured for.
+/// One row per cell: of each number, its median over sessions and the ends of the interval that
+/// holds between them; then the same over the rounds of the session that is shown. Unrounded: in
+/// bytes where its name says so, times in nanoseconds, else counts or shares. The first is the one
+/// that the cell was measured for.
 pub fn csv_of<'a>(
     names: impl Iterator<Item = String>,
     rows: impl Iterator<Item = (&'a Cell, Vec<Option<&'a Measured>>)>,
 ) -> String {
-    let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].map(str::to_owned);
-    let ends = ["", "_low", "_high", "_between_low", "_between_high"];
+    let heads = ["cell", "program", "placement", "condition", "parameters", "rounds", "sessions"].map(str::to_owned);
+    let ends = ["", "_low", "_high", "_session", "_session_low", "_session_high"];
     let of_numbers = names.flat_map(|name| ends.map(|end| format!("{name}{end}")));
     let heads = heads.into_iter().chain(of_numbers).chain(["missing".to_owned()]).collect::<Vec<_>>();
     let line = |(cell, numbers): (&Cell, Vec<Option<&Measured>>)| {
@@ -149,13 +151,14 @@ pub fn csv_of<'a>(
             cell.condition.clone().unwrap_or_default(),
             parameters.collect::<Vec<_>>().join(" "),
             known(main).map_or(String::new(), |own| own.estimate.rounds.to_string()),
+            known(main).map_or(String::new(), |own| own.sessions.to_string()),
         ];
         let missing = main.and_then(|main| main.as_ref().err()).map_or(String::new(), ToString::to_string);
         let both = |number| {
             let own = known(number);
-            let [median, low, high] = table::csv_numbers(own.map(Quantity::in_session));
-            let [_, between_low, between_high] = table::csv_numbers(own.map(|own| own.estimate));
-            [median, low, high, between_low, between_high]
+            [table::csv_numbers(own.map(|own| own.estimate)), table::csv_numbers(own.map(|own| own.session))]
+                .into_iter()
+                .flatten()
         };
         first.into_iter().chain(numbers.into_iter().flat_map(both)).chain([missing]).collect()
     };

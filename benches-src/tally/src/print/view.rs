@@ -19,7 +19,7 @@ use crate::book::quantities::Asked;
 use crate::book::takeaways::Front;
 use crate::compute::between::Between;
 use crate::compute::quantity::{Measured, Missing};
-use crate::compute::sessions::Sessions;
+use crate::compute::sessions::{Other, Sessions};
 use crate::print::calculator::Calculator;
 use crate::print::charts::Pencil;
 use crate::project::{Machine, Project};
@@ -299,10 +299,11 @@ impl View {
     fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
         let current = self.current(plan, experiment)?;
         let store = self.store(machine);
-        let read = || -> Result<Option<(Record, Vec<Record>)>> {
+        let read = || -> Result<Option<(Record, Vec<Other>)>> {
             let Some(found) = store.find(&plan.chapter, &experiment.name, &current)? else { return Ok(None) };
             let Some(record) = found.load()? else { return Ok(None) };
-            Ok(Some((record, found.others()?)))
+            let other = |(record, programs)| Other { record, programs };
+            Ok(Some((record, found.others()?.into_iter().map(other).collect())))
         };
         Ok(match read() {
             Ok(Some((record, others))) => {

@@ -62,12 +62,14 @@ pub fn earlier_paths(record: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The earlier sessions of what a record measured; those of other listings or of another machine are none.
+/// The earlier sessions that lie beside a record, on the same machine.
 pub fn earlier(path: &Path, of: &Header) -> Result<Vec<Record>> {
     let mut sessions = Vec::new();
     for path in earlier_paths(path)? {
         if let Some(record) = Record::load(&path)?
-            && record.header.is_another_session_of(of)
+            && record.header.experiment == of.experiment
+            && record.header.before != of.before
+            && record.header.machine.differences(&of.machine).is_empty()
         {
             sessions.push(record);
         }
@@ -99,7 +101,8 @@ mod tests {
 
     fn times(path: &Path) -> Vec<String> {
         let shown = Record::load(path).unwrap().unwrap();
-        earlier(path, &shown.header).unwrap().into_iter().map(|record| record.header.before.time).collect()
+        let all = earlier(path, &shown.header).unwrap().into_iter().map(|record| record.header);
+        all.filter(|header| header.is_another_session_of(&shown.header)).map(|header| header.before.time).collect()
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The records of a machine, wherever they are kept: this checkout's own as files of lines, those
 //! that came with it as sessions.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use super::lines::Header;
 use super::records::Record;
 use super::sessions::earlier;
 use super::sources::{Current, Freshness};
-use crate::book::renamed::{self, Renamed};
+use crate::book::renamed;
 use crate::project::{Machine, Project};
 
 /// The machine of this name, or of one of its sessions: `NAME/2026-11-25-2`.
@@ -41,7 +42,7 @@ pub struct Found<'a> {
     /// What was measured, and where.
     pub header: Header,
     place: Place<'a>,
-    renamed: Vec<Renamed>,
+    current: &'a Current,
 }
 
 enum Place<'a> {
@@ -65,7 +66,7 @@ impl Store {
 
     /// The record of an experiment; nothing where there is none. Of several sessions it is one of the listings as they lie here if there is one, then the one
     /// that was measured with most effort, then the latest.
-    pub fn find(&self, chapter: &str, experiment: &str, current: &Current) -> Result<Option<Found<'_>>> {
+    pub fn find<'a>(&'a self, chapter: &str, experiment: &str, current: &'a Current) -> Result<Option<Found<'a>>> {
         match self {
             Self::Local(project) => {
                 let path = project.local_record(chapter, experiment);
@@ -115,10 +116,9 @@ impl Store {
 }
 
 impl<'a> Found<'a> {
-    fn of(mut header: Header, place: Place<'a>, current: &Current) -> Self {
-        let renamed = current.renamed.clone();
-        renamed::call(&renamed, &mut header.cells);
-        Self { header, place, renamed }
+    fn of(mut header: Header, place: Place<'a>, current: &'a Current) -> Self {
+        renamed::call(&current.renamed, &mut header.cells);
+        Self { header, place, current }
     }
 
     pub fn load(&self) -> Result<Option<Record>> {
@@ -130,7 +130,7 @@ impl<'a> Found<'a> {
     }
 
     fn called(&self, mut record: Record) -> Record {
-        renamed::call(&self.renamed, &mut record.header.cells);
+        renamed::call(&self.current.renamed, &mut record.header.cells);
         record
     }
 
@@ -139,21 +139,38 @@ impl<'a> Found<'a> {
         matches!(&self.place, Place::Session(_, own, at) if own.path == session.path && *at == index)
     }
 
-    /// The other sessions of the same, each once.
-    pub fn others(&self) -> Result<Vec<Record>> {
-        let others: Vec<Record> = match &self.place {
-            Place::File(path) => earlier(path, &self.header)?,
+    /// The other sessions that speak of any of its programs, each once, and of which.
+    pub fn others(&self) -> Result<Vec<(Record, BTreeSet<String>)>> {
+        let mut others = Vec::new();
+        match &self.place {
+            Place::File(path) => {
+                let speaks = |record: Record| (self.programs_of(&record.header), record);
+                let all = earlier(path, &self.header)?.into_iter().map(speaks);
+                others.extend(all.map(|(programs, record)| (record, programs)));
+            }
             Place::Session(own, ..) => {
-                let mut others: Vec<(&Session, usize, &Header)> = Vec::new();
-                for one in own.records().filter(|(.., header)| header.is_another_session_of(&self.header)) {
-                    if others.iter().all(|(.., known)| known.before != one.2.before) {
-                        others.push(one);
+                let mut known = BTreeSet::from([&self.header.before.time]);
+                for (session, index, header) in own.records_of(&self.header.chapter, &self.header.experiment) {
+                    let programs = self.programs_of(header);
+                    if !programs.is_empty() && known.insert(&header.before.time) {
+                        others.push((session.record(index)?, programs));
                     }
                 }
-                others.into_iter().map(|(session, index, _)| session.record(index)).collect::<Result<_>>()?
             }
-        };
-        Ok(others.into_iter().map(|record| self.called(record)).collect())
+        }
+        others.retain(|(_, programs)| !programs.is_empty());
+        Ok(others.into_iter().map(|(record, programs)| (self.called(record), programs)).collect())
+    }
+
+    /// The programs of whose numbers another session speaks as this one does: all if they are of
+    /// the same, and else those that neither is stale of.
+    fn programs_of(&self, other: &Header) -> BTreeSet<String> {
+        let [own, there] = [&self.header, other].map(|header| self.current.freshness(header));
+        let speaks = |freshness: &Freshness, program: &str| !matches!(freshness.of([program]), Freshness::Stale(_));
+        let is_of_the_same = other.is_of_the_same(&self.header);
+        let is_known = |program: &&String| is_of_the_same || speaks(&own, program) && speaks(&there, program);
+        let then = self.header.cells.iter().map(|cell| &cell.program);
+        then.filter(is_known).cloned().collect()
     }
 
     /// Its lines, with all raw samples.

@@ -329,7 +329,7 @@ fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_sessi
     let ends = |value: &serde_json::Value| ["low_ns", "high_ns"].map(|end| value[end].as_f64().unwrap());
     let before = value("slow[free]");
     // What is known of such quantities.
-    let kind = "pairs = 99\npairs_of_sessions = 9\nmissed = 0.4\ntried_from = \"\"\ntried = 0\n";
+    let kind = "pairs = 99\npairs_of_sessions = 9\nmissed = 0.4\n";
     let known = format!(
         "derived = \"x\"\nuntil = \"x\"\nsessions = 9\ncorrelation = 0.1\ntoo_narrow = 1.1\n\
          [[kind]]\nkind = \"time\"\nfactor = 1.25\n{kind}[[kind]]\nkind = \"ratio\"\n{kind}"
@@ -344,12 +344,13 @@ fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_sessi
         value("slow[free] / fast[free]")["session_low"],
         "too few pairs"
     );
-    // A table has the session's own.
+    // A table has the session's own as well.
     let csv = |fake: &support::Fake| {
         fake.print(&["table", "pair", "--machine", "a-machine", "--form", "page"]);
         fake.read("book/src/generated/a-machine/chapter/pair.csv")
     };
-    assert!(csv(&fake).contains(&format!(",{own_low},{own_high},{low},{high},")), "{}", csv(&fake));
+    let own_median = before["median_ns"].as_f64().unwrap();
+    assert!(csv(&fake).contains(&format!(",{low},{high},{own_median},{own_low},{own_high},")), "{}", csv(&fake));
     // Another session of the same, in which a step took ten times as long.
     let slower = fake.record().replace("T10:0", "T09:0");
     let slower = slower.lines().map(|line| {
@@ -363,11 +364,13 @@ fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_sessi
     });
     fake.add_session("a-machine", &slower.collect::<String>());
     let both = value("slow[free]");
-    assert_eq!((both["sessions"].as_u64(), &both["median_ns"]), (Some(2), &before["median_ns"]), "nothing is pooled");
-    let its_median = 10.0 * before["median_ns"].as_f64().unwrap();
-    assert_eq!(ends(&both), [low, its_median], "{both}");
+    let [own_median, median] = [&before, &both].map(|value| value["median_ns"].as_f64().unwrap());
+    assert_eq!((both["sessions"].as_u64(), median), (Some(2), 5.5 * own_median), "the middle of both");
+    assert_eq!(both["session_median_ns"], before["median_ns"], "and the one that is shown, by itself");
+    assert_eq!(ends(&both), [own_median, 10.0 * own_median], "{both}");
     let page = fake.print(&["value", "slow[free]", "--machine", "a-machine", "--form", "page"]);
-    assert!(page.contains("rounds of the last of 2 sessions"), "{page}");
+    assert!(page.contains("median of 2 sessions, 6 rounds in the one shown"), "{page}");
+    assert!(page.contains(", and a session more, 2026-11-20"), "{page}");
 }
 
 #[test]

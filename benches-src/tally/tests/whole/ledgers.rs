@@ -114,7 +114,7 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
     let csv = fake.read("book/src/generated/local/chapter/pair.csv");
     assert!(
         csv.starts_with(
-            "cell,program,placement,condition,parameters,rounds,total_bytes,total_bytes_low,total_bytes_high,total_bytes_between_low,total_bytes_between_high,reached,"
+            "cell,program,placement,condition,parameters,rounds,sessions,total_bytes,total_bytes_low,total_bytes_high,total_bytes_session,total_bytes_session_low,total_bytes_session_high,reached,"
         ),
         "{csv}"
     );

@@ -285,6 +285,37 @@ fn unpacking_writes_over_nothing_and_names_the_sessions_that_there_are() {
 }
 
 #[test]
+fn a_session_counts_whose_programs_do_the_same_work_and_no_other() {
+    let fake = measured();
+    let record = at_hour(&fake.record(), 10);
+    fake.contribute("a-machine", &record);
+    let value = || {
+        let printed = fake.print(&["value", "slow[free]", "--machine", "a-machine", "--json"]);
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap()
+    };
+    let before = value();
+    // Slower, at this hour, and with another hash of what has this name.
+    let other = |hour: u32, name: &str| {
+        let slower = at_hour(&record, hour).replace("\"elapsed_ns\":[2", "\"elapsed_ns\":[6");
+        let header: serde_json::Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
+        let places = ["/header/sources/own", "/header/sources/code", "/header/sources/beneath", "/header/built"];
+        let hashes = places.iter().filter_map(|place| header.pointer(place)?.as_object()).flatten();
+        let of_it = hashes.filter(|(file, _)| file.contains(name)).filter_map(|(_, hash)| hash.as_str());
+        summed(&of_it.fold(slower, |text, hash| text.replace(hash, "0123456789abcdef")))
+    };
+    // Another listing says nothing of this one.
+    fake.add_session("a-machine", &other(9, "slow"));
+    assert_eq!(value(), before);
+    // What stands beneath the listings may differ: then its numbers are older, and speak.
+    fake.add_session("a-machine", &other(8, "harness"));
+    let both = value();
+    assert_eq!(both["sessions"], 2, "{both}");
+    let [median, high] = ["median_ns", "high_ns"].map(|key| both[key].as_f64().unwrap());
+    let [own, own_high] = ["median_ns", "high_ns"].map(|key| before[key].as_f64().unwrap());
+    assert!(median > own && high > own_high, "{before} {both}");
+}
+
+#[test]
 fn a_session_is_shown_by_itself_and_stands_beside_another() {
     let fake = measured();
     fake.compare();

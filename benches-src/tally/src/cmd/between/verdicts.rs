@@ -9,9 +9,10 @@ use crate::book::plan::Plans;
 use crate::book::published::Published;
 use crate::book::verdict::Verdict;
 use crate::cmd::claim::part::expected_of;
-use crate::compute::between::{Between, Kind};
+use crate::compute::between::{Between, Place};
 use crate::compute::judging::{Expectation, judge};
-use crate::compute::quantity::Quantity;
+use crate::compute::numbers::{Pair, Taken, pairs};
+use crate::compute::quantity::{Missing, Quantity};
 use crate::record::{Header, Record};
 use crate::say;
 
@@ -48,8 +49,14 @@ impl Parts {
 }
 
 impl Verdicts {
-    /// Takes in two sessions of one thing.
-    pub fn add(&mut self, parts: &Parts, earlier: &Record, later: &Record) {
+    /// Takes in the sessions of a machine's experiment, in their order.
+    pub fn add(&mut self, parts: &Parts, sessions: &[Taken]) {
+        for Pair { of: [earlier, later], .. } in pairs(sessions) {
+            self.add_pair(parts, &sessions[earlier].record, &sessions[later].record);
+        }
+    }
+
+    fn add_pair(&mut self, parts: &Parts, earlier: &Record, later: &Record) {
         for (expression, expected) in parts.0.get(&later.header.experiment).into_iter().flatten() {
             let value = |record: &Record| record.evaluate(expression).ok().and_then(Result::ok);
             let (Some(a), Some(b)) = (value(earlier), value(later)) else { continue };
@@ -60,21 +67,18 @@ impl Verdicts {
         }
     }
 
-    /// Of the parts that pairs of sessions have which were not used to derive the factors of the earlier half: how many there are, how many the
-    /// other session judges otherwise, and how many of these it contradicts. Intervals are widened by those factors.
-    pub fn changed(&self, known: &Between) -> Result<[usize; 3]> {
-        let earlier = known.of_earlier_half();
+    /// Of the parts that pairs of sessions have which the earlier half of the pairs does not know: how many there are, how many the
+    /// other session judges otherwise, and how many of these it contradicts. Intervals are those that this half comes to.
+    pub fn changed(&self, earlier: &Between) -> Result<[usize; 3]> {
         let [mut all, mut changed, mut contradicted] = [0; 3];
-        for twice in &self.0 {
-            let kind = Kind::of(&twice.expression);
-            let is_later =
-                known.kinds.iter().any(|own| own.kind == kind && own.within.is_none() && twice.began > own.tried_from);
-            if !is_later {
-                continue;
-            }
+        for twice in self.0.iter().filter(|twice| twice.began > earlier.half) {
             let judged = twice.values.map(|value| -> Result<_> {
-                let printed = earlier.printed(value, &twice.expression, &twice.of, &[])?;
-                Ok(judge(&Ok(printed), &twice.expected).verdict)
+                let alone = |asked: &Expression| {
+                    let is_it = *asked == twice.expression;
+                    Ok(vec![if is_it { Ok(value) } else { Err(Missing::new("not measured", "it is a term")) }])
+                };
+                let printed = earlier.printed(&twice.expression, Place::of(&twice.of), &alone)?;
+                Ok(judge(&printed, &twice.expected).verdict)
             });
             let [first, second] = judged;
             all += 1;

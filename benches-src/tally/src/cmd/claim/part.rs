@@ -208,7 +208,7 @@ impl<'a> JudgedPart<'a> {
             "agrees": self.agrees(),
             "median": known.map(|quantity| quantity.estimate.median),
             "interval": known.and_then(|quantity| quantity.estimate.interval),
-            "session_interval": known.and_then(|quantity| quantity.within),
+            "session_interval": known.and_then(|quantity| quantity.session.interval),
             "sessions": known.map(|quantity| quantity.sessions),
             "resolution": known.and_then(|own| judging::resolution(own, &self.expected)),
             "verdict": self.judgement.verdict.words(),

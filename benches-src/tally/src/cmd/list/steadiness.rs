@@ -6,6 +6,7 @@ use crate::book::expression::Expression;
 use crate::print::format;
 use crate::print::view::View;
 use crate::project::Machine;
+use crate::record::Record;
 
 /// How far headlines moved, sorted.
 pub struct Steadiness {
@@ -21,7 +22,9 @@ impl Steadiness {
             let Some(headline) = &experiment.headline else { continue };
             let expression = Expression::parse(headline)?;
             let sessions = view.with_found(plan, experiment, |found| {
-                let others = found.others()?;
+                let of_the_same = |(record, _): &(Record, _)| record.header.is_of_the_same(&found.header);
+                let others = found.others()?.into_iter().filter(of_the_same).map(|(record, _)| record);
+                let others: Vec<Record> = others.collect();
                 let shown = if others.is_empty() { None } else { found.load()? };
                 Ok(shown.into_iter().chain(others).collect::<Vec<_>>())
             });

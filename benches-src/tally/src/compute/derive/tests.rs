@@ -4,7 +4,15 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
+use crate::compute::between::Place;
+use crate::compute::numbers::in_order;
 use crate::record::tests::{cell, end, header, run};
+
+/// Sessions as a machine's folder has them, each of a name of its own.
+fn taken(records: Vec<Record>) -> Vec<Taken> {
+    let name = |(nth, record): (usize, Record)| Taken { record, session: Some(format!("{nth}")) };
+    in_order(records.into_iter().enumerate().map(name).collect())
+}
 
 /// A session of so many cells, each of whose levels chance moved by up to this share.
 fn session(rng: &mut StdRng, hour: u32, cells: usize, moved_by: f64) -> Record {
@@ -26,14 +34,16 @@ fn times(between: &Between) -> &Factor {
 fn factors_cover_sessions_that_were_not_used_to_derive_them() {
     let mut rng = StdRng::seed_from_u64(1);
     let mut derivation = Derivation::default();
-    derivation.add("x", &in_order((0..12).map(|hour| session(&mut rng, hour, 20, 0.1)).collect()), &[]).unwrap();
-    let known = derivation.end("now".to_owned());
+    derivation.add("x", &taken((0..12).map(|hour| session(&mut rng, hour, 20, 0.1)).collect()), &[]).unwrap();
+    let known = derivation.end("now".to_owned()).unwrap();
     let times = times(&known);
     assert_eq!((known.sessions, times.pairs_of_sessions, times.pairs), (12, 66, 66 * 20));
     assert!(times.missed > 0.9, "sessions move far more than their rounds: {times:?}");
     let factor = times.factor.unwrap();
     assert!((1.1..1.25).contains(&factor), "{factor}");
-    assert!(times.covered.unwrap() > 0.9, "{times:?}");
+    let tried = known.unused.iter().find(|own| own.kind == Kind::Time).unwrap();
+    assert_eq!((tried.sessions, tried.numbers), (12, 12 * 20));
+    assert!(tried.covered > 0.9, "{tried:?}");
     assert_eq!(known.until, "2026-11-01T11:00:00Z");
 }
 
@@ -43,12 +53,12 @@ fn of_too_few_pairs_it_is_said_that_they_are_too_few() {
     for (sessions, cells, enough) in [(1, 40, false), (3, 40, false), (4, 5, false), (4, 40, true)] {
         let mut derivation = Derivation::default();
         derivation
-            .add("x", &in_order((0..sessions).map(|hour| session(&mut rng, hour, cells, 0.1)).collect()), &[])
+            .add("x", &taken((0..sessions).map(|hour| session(&mut rng, hour, cells, 0.1)).collect()), &[])
             .unwrap();
-        let known = derivation.end(String::new());
+        let known = derivation.end(String::new()).unwrap();
         let factor = known.kinds.iter().find(|own| own.kind == Kind::Time).and_then(|own| own.factor);
         assert_eq!(factor.is_some(), enough, "{sessions} sessions of {cells} cells");
-        assert_eq!(known.factor(Kind::Time, &header(Vec::new())).is_some(), enough);
+        assert_eq!(known.factor(Kind::Time, Place::of(&header(Vec::new()))).is_some(), enough);
     }
 }
 
@@ -59,7 +69,23 @@ fn what_ran_other_listings_or_was_exported_twice_is_no_pair() {
     let mut other = session(&mut rng, 1, 2, 0.1);
     other.header.sources.own.insert("a listing".to_owned(), "changed".to_owned());
     let mut derivation = Derivation::default();
-    derivation.add("x", &in_order(vec![first.clone(), first, other]), &[]).unwrap();
-    let known = derivation.end(String::new());
+    derivation.add("x", &taken(vec![first.clone(), first, other]), &[]).unwrap();
+    let known = derivation.end(String::new()).unwrap();
     assert_eq!((known.sessions, times(&known).pairs, times(&known).factor), (2, 0, None));
+}
+
+#[test]
+fn the_earlier_half_knows_nothing_of_the_later() {
+    let mut rng = StdRng::seed_from_u64(4);
+    let mut derivation = Derivation::default();
+    let moved_by = |hour: u32| if hour < 8 { 0.01 } else { 0.3 };
+    derivation
+        .add("x", &taken((0..16).map(|hour| session(&mut rng, hour, 40, moved_by(hour))).collect()), &[])
+        .unwrap();
+    let (all, earlier) = (derivation.end(String::new()).unwrap(), derivation.of_earlier_half());
+    assert_eq!(earlier.half, all.half);
+    // Of 120 pairs, 60 are of the first eleven sessions and the twelfth with some of them.
+    assert_eq!(all.half, "2026-11-01T11:00:00Z");
+    let [all, earlier] = [all, earlier].map(|known| times(&known).pairs_of_sessions);
+    assert_eq!((all, earlier), (120, 66));
 }

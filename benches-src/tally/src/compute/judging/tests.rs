@@ -7,7 +7,7 @@ use crate::statistics::Estimate;
 fn number(unit: Unit, low: f64, median: f64, high: f64) -> Measured {
     let interval = Some((low, high));
     let estimate = Estimate { median, interval, rounds: 6 };
-    Ok(Quantity { unit, estimate, within: interval, sessions: 1, bias: 0.0 })
+    Ok(Quantity { unit, estimate, session: estimate, sessions: 1, bias: 0.0 })
 }
 
 fn ratio(low: f64, high: f64) -> Measured {

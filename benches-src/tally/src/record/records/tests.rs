@@ -168,7 +168,12 @@ fn a_record_that_contradicts_itself_is_refused_with_the_line() {
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, line, reason) in [
         ("\"chapter\":\"switch-cost\"", "\"chapter\":\"memory\"", 1, "memory/socket"),
-        ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"host name\":\"arthur\"}", 7, "no setting that can change"),
+        (
+            "\"doubled\":false",
+            "\"doubled\":false,\"changed\":{\"host name\":\"arthur\"}",
+            7,
+            "no setting that can change",
+        ),
         ("\"doubled\":false", "\"doubled\":false,\"changed\":{\"CPU quota\":\"\\u001b[2J\"}", 7, "a control character"),
         ("\"experiment\":\"socket\"", "\"experiment\":\"laps\"", 1, "switch-cost/laps"),
         ("2026-11-20T10:00:00Z", "2099-11-20T10:00:00Z", 1, "2099"),
