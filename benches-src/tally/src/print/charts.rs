@@ -154,7 +154,9 @@ pub fn pictures_or_why(view: &View, request: &Request, packages: Packages) -> St
 
 /// Writes the specification of the wide drawing, with its rows; its path from a page.
 pub fn write_specification(view: &View, path: &str, request: &Request) -> Result<String> {
-    downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))
+    let mut specification = request.wide.clone();
+    take_links(&mut specification);
+    downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&specification)? + "\n"))
 }
 
 /// Writes what a chart's live view needs; its path from a page. It is a script and not JSON, because a page that was opened from a folder may load
@@ -164,9 +166,22 @@ pub fn write_live(view: &View, path: &str, name: &str, request: &Request) -> Res
     downloads::write(view, &format!("{path}.live.js"), &format!("(window.charts ??= {{}})[{name:?}] = {both};\n"))
 }
 
+/// Takes away where marks lead: only mdBook, which sees the picture of a page, knows where its pages lie.
+fn take_links(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(take_links),
+        Value::Object(fields) => {
+            fields.retain(|name, _| name != "href" && name != "way");
+            fields.values_mut().for_each(take_links);
+        }
+        _ => {}
+    }
+}
+
 /// A specification as a browser draws it. Vega measures text there by its font's name, and "inherit" is none: names of rows would be cut.
 pub fn live(specification: &Value) -> Value {
     let mut specification = specification.clone();
+    take_links(&mut specification);
     set_titles(&mut specification, &[("inherit", LIVE_FONT)]);
     specification
 }
@@ -184,6 +199,9 @@ pub fn standalone(project: &Project, svg: &str) -> Result<String> {
         let value = css.split_once(&format!("{}:", &found[1])).and_then(|(_, rest)| rest.split(';').next());
         value.unwrap_or("#333").trim().to_owned()
     });
+    // What leads to a page leads nowhere from here.
+    let link = Regex::new(r"</?a\b[^<>]*>").expect("a literal that is well formed");
+    let coloured = link.replace_all(&coloured, "").replace("role=\"group\"", "role=\"img\"");
     let coloured =
         coloured.replace("currentColor", "#333").replace("font-family=\"inherit\"", "font-family=\"sans-serif\"");
     Ok(coloured.replacen("<svg ", "<svg style=\"background:#fff\" ", 1) + "\n")

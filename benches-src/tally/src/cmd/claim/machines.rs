@@ -157,11 +157,15 @@ fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
         by_machines(view, views, &differ)?
     };
     let count = differ.len();
+    let others = match agreed(view, rows) {
+        none if none.is_empty() => none,
+        some => format!(
+            "<details class=\"more\"><summary>The claims of which all machines say the same</summary>\n{some}</details>\n"
+        ),
+    };
     Ok(format!(
-        "{}<details class=\"numbers\"><summary>Each of these {count} claims, on each machine</summary>\n{table}</details>\n\
-         <details class=\"more\"><summary>The claims of which all machines say the same</summary>\n{}</details>\n",
-        contradicted(view, &differ, rows.len()),
-        agreed(view, rows)
+        "{}<details class=\"numbers\"><summary>Each of these {count} claims, on each machine</summary>\n{table}</details>\n{others}",
+        contradicted(view, &differ, rows.len())
     ))
 }
 
