@@ -26,10 +26,15 @@ async function draw(request, part) {
   await view.finalize();
   const prefix = `${request.prefix}-${part}`;
   const titles = `<title id="${prefix}-title">${escaped(request.title)}</title><desc id="${prefix}-desc">${escaped(request.description)}</desc>`;
+  // What is one picture to those who hear it would hide the links in it.
+  const role = /<a\b/.test(svg) ? 'group' : 'img';
   return svg
+    // mdBook, which turns the way to a source into that to its page, knows this name.
+    .replace(/<a xlink:href=/g, '<a href=')
+    .replace(/ aria-hidden="true"(?=[^<>]*><a href=)/g, '')
     .replace(/\bid="(?!chart)/g, `id="${prefix}-`)
     .replace(/url\(#/g, `url(#${prefix}-`)
-    .replace(/<svg /, `<svg role="img" aria-labelledby="${prefix}-title ${prefix}-desc" `)
+    .replace(/<svg /, `<svg role="${role}" aria-labelledby="${prefix}-title ${prefix}-desc" `)
     .replace(/<svg [^>]*>/, (tag) => tag + titles)
     .replace(/\s*\n\s*/g, ' ')
     // What stands in a picture comes from records as well: in braces it would be a directive of mdBook's.

@@ -123,6 +123,12 @@
     return [...worstOf.values()].map(({ phrase }) => phrase);
   }
 
+  /** What a pool takes where a thread per connection may not do; nothing where one of its prices is not known, or there are no calls to wait for. */
+  function pooled(all, state) {
+    const isNone = ({ bound, weight }) => bound.kind === 'pool' && weight === 0;
+    return state === 'yes' || state === 'unknown' || all.some(isNone) ? [] : said(all, 'pool', () => true);
+  }
+
   /** Beyond what the inputs that decide here were measured. */
   function beyond(all, values, decisive) {
     return all.filter((own) => decides(own) && own.state === decisive).flatMap(({ output }) => {
@@ -188,6 +194,7 @@
     const after = (own, parts) => (parts.length ? ` ${sentence(own, parts)}` : '');
     const parts = [
       after(state === 'yes' ? sentences.still : sentences.would, changes),
+      after(sentences.pool, pooled(all, state)),
       after(sentences.raise, said(all, 'raised', (own) => own !== 'yes' && own !== 'unknown')),
       after(sentences.beyond, beyond(all, values, state)),
     ];

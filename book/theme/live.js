@@ -60,7 +60,7 @@
     figure.querySelector('figcaption').before(button);
   }
 
-  // What an address leads to is open, with all that it lies in; a claim's own card too.
+  // What an address leads to is open, with all that it lies in; a claim's own card and a program's listing too.
   function openTarget() {
     let target;
     try {
@@ -70,6 +70,7 @@
     }
     if (!target) return;
     const own = target.matches('.claim') ? [...target.querySelectorAll(':scope > details')] : [];
+    if (target.nextElementSibling?.matches('details.listing')) own.push(target.nextElementSibling);
     for (let outer = target; outer; outer = outer.parentElement) if (outer.matches('details')) own.push(outer);
     const closed = own.filter((details) => !details.open);
     for (const details of closed) details.open = true;

@@ -65,7 +65,7 @@ test('a chapter answers first, and its figure follows at once', () => {
 });
 
 test('no page is longer than a reader reads', () => {
-  bounded('height of a page', of(all, 'height'), 18_000, 'px');
+  bounded('height of a page', of(all, 'height'), 10 * 900, 'px');
   bounded('height of an answer page', of(ANSWERS, 'height'), 9_000, 'px');
   bounded('words on an answer page', of(ANSWERS, 'words'), 1_500, 'words');
   for (const name of all) assert.equal(looks.get(name).headings, 1, `${name} has one question`);

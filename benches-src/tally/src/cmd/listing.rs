@@ -135,18 +135,19 @@ impl<'a> Program<'a> {
         ))
     }
 
+    /// Folded below its name: a chapter may have dozens, and who comes for one comes by that.
     fn section(&self, view: &View) -> Result<String> {
-        let label = Some(self.plan.programs.label(&self.name)).filter(|label| *label != self.name);
-        let label = label.map_or(String::new(), |label| format!("<strong>{}.</strong> ", html(label)));
         let shown = |command| format!(" <span class=\"small\"><code class=\"command\">{}</code></span>", html(command));
         let command = self.command.as_deref().map(shown);
         Ok(format!(
-            "\n## {}\n\n<p class=\"listing\">{label}<span class=\"operation\">{}</span>{}</p>\n{}\
-             <details class=\"programs\">\n<summary>Inside the clock</summary>\n{}</details>\n{}",
+            "\n## {}\n\n<details class=\"programs listing\">\n<summary>{}, {} lines</summary>\n{}\
+             <p><span class=\"operation\">{}</span>{}</p>\n<p class=\"legend\">Inside the clock:</p>\n{}{}</details>\n",
             self.name,
+            html(self.plan.programs.label(&self.name)),
+            self.file.lines(),
+            stale(view, &self.name, &self.file.path)?,
             with_code(&self.operation),
             command.unwrap_or_default(),
-            stale(view, &self.name, &self.file.path)?,
             self.excerpt(),
             self.file.whole(view, revision(view, &self.name)?.as_deref(), Form::Page)?
         ))

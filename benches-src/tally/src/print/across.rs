@@ -36,6 +36,7 @@ pub fn words(view: &View, asked: &Asked, how_many: bool) -> Result<Result<String
         [] => Err(Missing::new("not measured", "no machine has measured it".to_owned())),
         _ if how_many => Ok(machines(medians.len())),
         [one] => Ok(rough(one)),
+        [low, .., high] if rough(low) == rough(high) => Ok(rough(low)),
         [low, .., high] => Ok(format::range(&rough(low), &rough(high))),
     })
 }

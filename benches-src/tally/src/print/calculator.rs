@@ -206,6 +206,8 @@ pub enum Kind {
     Raised,
     /// Beyond it the case cannot be.
     Sense,
+    /// What a pool of threads takes, which decides nothing.
+    Pool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]

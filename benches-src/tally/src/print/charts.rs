@@ -128,9 +128,23 @@ pub fn specifications(
     }))
 }
 
+/// Takes away where marks lead: only mdBook, which sees the picture of a page, knows where its
+/// pages lie.
+pub fn take_links(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(take_links),
+        Value::Object(fields) => {
+            fields.retain(|name, _| name != "href" && name != "way");
+            fields.values_mut().for_each(take_links);
+        }
+        _ => {}
+    }
+}
+
 /// A specification as a browser draws it. Vega measures text there by its font's name, and "inherit" is none: names of rows would be cut.
 pub fn live(specification: &Value) -> Value {
     let mut specification = specification.clone();
+    take_links(&mut specification);
     set_titles(&mut specification, &[("inherit", LIVE_FONT)]);
     specification
 }
@@ -148,6 +162,9 @@ pub fn standalone(project: &Project, svg: &str) -> Result<String> {
         let value = css.split_once(&format!("{}:", &found[1])).and_then(|(_, rest)| rest.split(';').next());
         value.unwrap_or("#333").trim().to_owned()
     });
+    // What leads to a page leads nowhere from here.
+    let link = Regex::new(r"</?a\b[^<>]*>").expect("a literal that is well formed");
+    let coloured = link.replace_all(&coloured, "").replace("role=\"group\"", "role=\"img\"");
     let coloured =
         coloured.replace("currentColor", "#333").replace("font-family=\"inherit\"", "font-family=\"sans-serif\"");
     Ok(coloured.replacen("<svg ", "<svg style=\"background:#fff\" ", 1) + "\n")

@@ -27,6 +27,11 @@ impl<T> Three<T> {
         [self.left, self.right, self.ratio]
     }
 
+    /// Each of them changed; nothing where one of them becomes nothing.
+    pub fn map_each<U>(&self, change: impl Fn(&T) -> Option<U>) -> Option<Three<U>> {
+        Some(Three { left: change(&self.left)?, right: change(&self.right)?, ratio: change(&self.ratio)? })
+    }
+
     fn map<U>(&self, mut change: impl FnMut(&T) -> Result<U>) -> Result<Three<U>> {
         Ok(Three { left: change(&self.left)?, right: change(&self.right)?, ratio: change(&self.ratio)? })
     }

@@ -110,7 +110,9 @@ pub fn pictures_or_why(view: &View, request: &Request, packages: Packages) -> St
 
 /// Writes the specification of the wide drawing, with its rows; its path from a page.
 pub fn write_specification(view: &View, path: &str, request: &Request) -> Result<String> {
-    downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))
+    let mut specification = request.wide.clone();
+    charts::take_links(&mut specification);
+    downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&specification)? + "\n"))
 }
 
 /// Writes what a chart's live view needs; its path from a page. It is a script and not JSON, because a page that was opened from a folder may load

@@ -197,6 +197,7 @@ no = { say = "No: {parts}.", between = "; ", last = "; " }
 probably = { say = "Probably: {parts}.", between = "; ", last = "; " }
 hardly = { say = "Probably not: {parts}.", between = "; ", last = "; " }
 senseless = { say = "These numbers cannot be: {parts}.", between = "; ", last = "; " }
+pool = { say = "A pool needs {parts}.", between = ", ", last = ", and " }
 raise = { say = "A limit must be raised first: {parts}.", between = "; ", last = "; " }
 beyond = { say = "Not measured: {parts}.", between = ", ", last = " and " }
 unknown = { say = "Cannot say: {parts}.", between = "; ", last = "; " }

@@ -59,6 +59,25 @@ fn its_marks_are_both_of_each_row_that_has_every_number_and_ticks() {
 }
 
 #[test]
+fn a_row_that_was_not_measured_here_is_the_reference_machines_and_pale() {
+    let fake = fake();
+    succeed(fake.measure(&["--effort", "full"]));
+    fake.contribute("a-machine", &fake.record());
+    fake.refer_to("a-machine");
+    fs::remove_dir_all(fake.path("data/local")).unwrap();
+    succeed(fake.measure(&["--effort", "quick"]));
+    let marks = fake.print(&["figure", "steps", "--json"]);
+    let count = |what: &str| marks.lines().filter(|mark| mark.contains(what)).count();
+    assert_eq!(count("\"who\":\"pair\""), 2, "{marks}");
+    let pale: Vec<&str> = marks.lines().filter(|mark| mark.contains("\"pale\":true")).collect();
+    assert!(pale.iter().all(|mark| mark.contains("a quick run, reference machine\"")), "{marks}");
+    assert!(pale.iter().all(|mark| !mark.contains("\"machine\":\"this machine\"")), "{marks}");
+    assert!(count("\"pale\":false") > 0, "{marks}");
+    let page = fake.print(&["figure", "steps", "--form", "page"]);
+    assert!(page.contains("; pale rows: not measured here; logarithmic scale"), "{page}");
+}
+
+#[test]
 fn mistakes_are_found() {
     for (from, to, reason) in [
         ("id = \"steps\"", "id = \"step\"", "unknown takeaway \"steps\"; did you mean step?"),

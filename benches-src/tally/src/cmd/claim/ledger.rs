@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use super::counts::Counts;
 use super::{Judged, claim_link, is_published, sentence, source_of};
 use crate::book::claim::Claim as PlannedClaim;
 use crate::print::escape::html;
@@ -32,18 +33,38 @@ pub fn ledger(view: &View, claims: Vec<Judged>) -> Result<String> {
     Ok(out)
 }
 
-/// A table of claims in the order of their numbers; nothing where there are none.
+/// A table of claims in the order of their numbers, below the head of their source; nothing where there are none.
 fn rows_of(view: &View, claims: &mut [Judged], caption: &str, figure: &str) -> Result<String> {
     if claims.is_empty() {
         return Ok(String::new());
     }
     claims.sort_by_key(|judged| place(judged.claim));
-    let rows = claims.iter().map(|judged| judged.rows(view)).collect::<Result<String>>()?;
+    let mut sources: Vec<&str> = Vec::new();
+    for judged in claims.iter() {
+        if !sources.contains(&&*judged.claim.source) {
+            sources.push(&judged.claim.source);
+        }
+    }
+    let mut rows = String::new();
+    for source in sources {
+        rows += &head_of(view, source)?;
+        let own = claims.iter().filter(|judged| judged.claim.source == source);
+        rows += &own.map(|judged| judged.rows(view)).collect::<Result<String>>()?;
+    }
     Ok(format!(
         "{}<table class=\"ledger\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">id</th>\
          <th scope=\"col\">claim</th><th scope=\"col\">part</th><th scope=\"col\">{figure}</th><th scope=\"col\">here</th>\
-         <th scope=\"col\">verdict</th></tr></thead>\n{rows}</table>\n</div>\n",
+         <th scope=\"col\">verdict here, and by machines</th></tr></thead>\n{rows}</table>\n</div>\n",
         render::wide(caption)
+    ))
+}
+
+/// Who published the claims that follow.
+fn head_of(view: &View, source: &str) -> Result<String> {
+    let publication = view.published.publication(source)?;
+    let (url, title, date) = (source_of(view, publication), html(&publication.title), html(&publication.date));
+    Ok(format!(
+        "<tbody>\n<tr><th class=\"source\" colspan=\"6\" scope=\"rowgroup\"><cite><a href=\"{url}\">{title}</a>, {date}</cite></th></tr>\n</tbody>\n"
     ))
 }
 
@@ -57,14 +78,13 @@ impl Judged<'_> {
             let [mut claim, mut verdict] = [String::new(), String::new()];
             if index == 0 {
                 claim = format!(
-                    "<th scope=\"rowgroup\" rowspan=\"{parts}\">{}</th><td rowspan=\"{parts}\">{} <cite><a href=\"{}\">{}</a></cite></td>",
+                    "<th scope=\"rowgroup\" rowspan=\"{parts}\">{}</th><td rowspan=\"{parts}\">{}</td>",
                     claim_link(view, self.chapter, self.claim),
-                    sentence(self.claim, publication),
-                    source_of(view, publication),
-                    html(&publication.title)
+                    sentence(self.claim, publication)
                 );
-                let (words, machines) = (self.cell(view)?, self.machines(view)?);
-                verdict = format!("<td rowspan=\"{parts}\">{words}{machines}</td>");
+                let (words, machines) = (self.cell(view)?, Counts::of(view, self.claim)?.in_short());
+                let machines = machines.map_or(String::new(), |words| format!(" <span class=\"among\">{words}</span>"));
+                verdict = format!("<td class=\"verdict\" rowspan=\"{parts}\">{words}{machines}</td>");
             }
             out += &format!(
                 "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td>{verdict}</tr>\n",

@@ -147,30 +147,62 @@ fn age(freshness: &Freshness) -> u8 {
 }
 
 fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
-    if views.len() > many::MOST_COLUMNS {
-        let differ: Vec<&Row> = rows.iter().filter(|row| row.agreement.heading().is_some()).collect();
-        return Ok(many::table(view, views, &differ)? + &agreed(view, rows));
+    let differ: Vec<&Row> = rows.iter().filter(|row| row.agreement.heading().is_some()).collect();
+    if differ.is_empty() {
+        return Ok("<p>There is no verdict in which machines differ.</p>\n".to_owned() + &agreed(view, rows));
     }
+    let table = if views.len() > many::MOST_COLUMNS {
+        many::table(view, views, &differ)?
+    } else {
+        by_machines(view, views, &differ)?
+    };
+    let count = differ.len();
+    let others = match agreed(view, rows) {
+        none if none.is_empty() => none,
+        some => format!(
+            "<details class=\"more\"><summary>The claims of which all machines say the same</summary>\n{some}</details>\n"
+        ),
+    };
+    Ok(format!(
+        "{}<details class=\"numbers\"><summary>Each of these {count} claims, on each machine</summary>\n{table}</details>\n{others}",
+        contradicted(view, &differ, rows.len())
+    ))
+}
+
+/// How many claims machines differ about, and which of them hold here and not there.
+fn contradicted(view: &View, differ: &[&Row], all: usize) -> String {
+    let links: Vec<String> = (differ.iter().filter(|row| row.agreement == Agreement::Contradict))
+        .map(|row| claim_link(view, row.chapter, row.claim))
+        .collect();
+    let those = match &links[..] {
+        [] => "None of them holds or has another figure on one machine, and does not hold on another".to_owned(),
+        [only] => format!("{only} holds or has another figure on one machine, and does not hold on another"),
+        [first @ .., last] => {
+            format!(
+                "{} and {last} hold or have another figure on one machine, and do not hold on another",
+                first.join(", ")
+            )
+        }
+    };
+    format!("<p>Machines do not all say the same of {} of {all} claims. {those}.</p>\n", differ.len())
+}
+
+/// A column for each machine.
+fn by_machines(view: &View, views: &[View], differ: &[&Row]) -> Result<String> {
     let mut bodies = String::new();
     for agreement in [Agreement::Contradict, Agreement::Differ] {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.agreement == agreement).collect();
+        let rows: Vec<&Row> = differ.iter().filter(|row| row.agreement == agreement).copied().collect();
         if let (Some(heading), false) = (agreement.heading(), rows.is_empty()) {
             bodies += &body(view, heading, &rows)?;
         }
     }
-    if bodies.is_empty() {
-        return Ok("<p>There is no verdict in which machines differ.</p>\n".to_owned() + &agreed(view, rows));
-    }
     let heads: String = views.iter().map(|of| format!("<th scope=\"col\">{}</th>", machine_link(view, of))).collect();
     let wide = render::wide("Claims on which machines differ");
-    let differ = rows.iter().filter(|row| row.agreement.heading().is_some()).count();
-    let all = rows.len();
     Ok(format!(
-        "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same on all machines, {differ} of {all}: the \
+        "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same on all machines: the \
          verdict on each machine, and the number of each part of the claim. <em>Older</em> stands where something beneath the programs has changed since they were measured; \
          <em>stale</em> where the programs or the plan have, and such a verdict is not compared. But for the factors by which all intervals are widened, nothing is computed from numbers of two \
-         machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr></thead>\n{bodies}</table>\n</div>\n{}",
-        agreed(view, rows)
+         machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr></thead>\n{bodies}</table>\n</div>\n"
     ))
 }
 
@@ -223,7 +255,7 @@ fn agreed(view: &View, rows: &[Row]) -> String {
         };
         format!("<li><strong>{}</strong> {on}: {}</li>\n", html(verdict.words()), claims.join(", "))
     });
-    format!("<p>The others:</p>\n<ul>\n{}</ul>\n", items.collect::<String>())
+    format!("<ul>\n{}</ul>\n", items.collect::<String>())
 }
 
 fn text(views: &[View], rows: &[Row]) -> String {

@@ -129,7 +129,13 @@ fn key(planned: &Planned, marks: &[Value]) -> String {
     let party = |party: &Party| format!("<span class=\"key {}\">{}</span>", party.series.word(), html(&party.label));
     let is_pale = marks.iter().any(|mark| mark["who"] == "other");
     let pale = if is_pale { "; pale: other machines" } else { "" };
-    format!("{} and {}; thick: 95 % interval{pale}; logarithmic scale", party(&planned.left), party(&planned.right))
+    let lacks = marks.iter().any(|mark| mark["pale"] == true);
+    let rows = if lacks { "; pale rows: not measured here" } else { "" };
+    format!(
+        "{} and {}; thick: 95 % interval{pale}{rows}; logarithmic scale",
+        party(&planned.left),
+        party(&planned.right)
+    )
 }
 
 fn aloud(planned: &Planned, compared: &[Compared]) -> String {

@@ -77,7 +77,7 @@ impl Ladder {
             said if said.is_empty() => said,
             said => format!("<p class=\"finding\">{said}</p>\n"),
         };
-        let marks = all_marks(view, compared);
+        let marks = linked_marks(view, compared)?;
         let own = marks.iter().filter(|row| row["who"] == "here");
         let each: Vec<String> = own.map(|row| format!("{}: {}", words_of(row, "row"), words_of(row, "said"))).collect();
         let columns = Columns {
@@ -112,6 +112,21 @@ fn compared(view: &View) -> Result<Vec<Compared<'_>>> {
 
 fn all_marks(view: &View, compared: &[Compared]) -> Vec<Value> {
     compared.iter().flat_map(|own| marks(own, &view.machine)).collect()
+}
+
+/// The same, those of this machine with the way to the row of their ratio.
+fn linked_marks(view: &View, compared: &[Compared]) -> Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for own in compared {
+        let way = view.link_to_number(&own.asked.ratio)?;
+        for mut mark in marks(own, &view.machine) {
+            if mark["who"] == "here" {
+                mark["way"] = way.as_str().into();
+            }
+            all.push(mark);
+        }
+    }
+    Ok(all)
 }
 
 fn words_of<'a>(row: &'a Value, field: &str) -> &'a str {

@@ -50,6 +50,7 @@ impl Numbers<'_> {
         let raised = said(&standings, Kind::Raised, |own| !matches!(own, State::Yes | State::Unknown));
         let parts = [
             after(changes, &change),
+            after(&sentences.pool, &pooled(&standings, state)),
             after(&sentences.raise, &raised),
             after(&sentences.beyond, &self.beyond(case, &standings, state)?),
         ];
@@ -213,6 +214,16 @@ fn said(standings: &[Standing], kind: Kind, is_so: impl Fn(State) -> bool) -> Ve
         }
     }
     said.into_iter().map(|standing| standing.phrase.clone()).collect()
+}
+
+/// What a pool takes where a thread per connection may not do; nothing where one of its prices is
+/// not known, or there are no calls to wait for.
+fn pooled(standings: &[Standing], state: State) -> Vec<String> {
+    let mut pool = standings.iter().filter(|own| own.bound.kind == Kind::Pool);
+    if matches!(state, State::Yes | State::Unknown) || pool.any(|own| own.weight == 0.0) {
+        return Vec::new();
+    }
+    said(standings, Kind::Pool, |_| true)
 }
 
 /// The sentence after another, if it has parts.

@@ -52,6 +52,7 @@ const DATA: &str = r#"
     probably = { say = "Probably: {parts}.", between = "; ", last = "; " }
     hardly = { say = "Hardly: {parts}.", between = "; ", last = "; " }
     senseless = { say = "Cannot be: {parts}.", between = "; ", last = "; " }
+    pool = { say = "A pool: {parts}.", between = ", ", last = " and " }
     raise = { say = "Raise first: {parts}.", between = "; ", last = "; " }
     beyond = { say = "Not measured: {parts}.", between = "; ", last = "; " }
     unknown = { say = "Cannot say: {parts}.", between = "; ", last = "; " }
@@ -62,6 +63,25 @@ const DATA: &str = r#"
     rate = 100
     wait = 20
 "#;
+
+/// What stands before the sentences where a pool is asked about as well.
+const POOL: &str = r#"[[bound]]
+    name = "pool"
+    label = "a pool"
+    kind = "pool"
+    limits = ["1"]
+    at = "most"
+    lever = "wait"
+    kept = "{high} in it"
+    broken = "{low} in it"
+    between = "{low} to {high} in it"
+    [[output]]
+    name = "pool"
+    label = "in a pool"
+    unit = "cores"
+    formula = "rate * hops * hop"
+    bound = "pool"
+    [sentences]"#;
 
 fn data() -> Calculator {
     toml::from_str(DATA).unwrap()
@@ -193,6 +213,21 @@ fn a_limit_that_can_be_raised_decides_nothing_and_a_case_that_cannot_be_has_no_a
     let (state, text) = answer("sense", 1.0);
     assert_eq!((state, text.as_str()), (State::Senseless, "Cannot be: 200 under way of 100, and 10 would be fine."));
     assert_eq!(answer("sense", 1e-3).0, State::Yes);
+}
+
+#[test]
+fn what_a_pool_takes_is_said_where_threads_may_not_do_and_decides_nothing() {
+    let pool = DATA.replace("[sentences]", POOL);
+    assert_ne!(pool, DATA);
+    let data: Calculator = toml::from_str(&pool).unwrap();
+    let text = |hop: f64| {
+        let hop = BTreeMap::from([(("hop", "only", Who::Thread), Ok(estimate(hop, hop, hop)))]);
+        Numbers::of(&data, hop).answer(&data.cases[0]).unwrap().text
+    };
+    assert!(text(1.0).contains(" A pool: 200 in it."), "{}", text(1.0));
+    assert!(!text(1e-3).contains("A pool"), "threads do: {}", text(1e-3));
+    let unknown = BTreeMap::from([(("hop", "only", Who::Thread), Err(Missing::new("full only", "why".to_owned())))]);
+    assert!(!Numbers::of(&data, unknown).answer(&data.cases[0]).unwrap().text.contains("A pool"));
 }
 
 #[test]

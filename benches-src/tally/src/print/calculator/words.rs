@@ -22,6 +22,8 @@ pub struct Sentences {
     pub still: Sentence,
     /// Up to what they would do.
     pub would: Sentence,
+    /// What a pool of threads needs.
+    pub pool: Sentence,
     /// What has to be raised first.
     pub raise: Sentence,
     /// What was not measured so far.
