@@ -1,8 +1,9 @@
 //! One operation: one small driver, whose functions pass a call on to the one below, compiled and weighed.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::{env, fs};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -32,12 +33,16 @@ fn humidity() -> impl Future<Output = u8> { read(3) }
 fn weigh_passing(Parameters { awaits, opt_level }: Parameters, _: Placement, report: Report) -> Result<()> {
     let layers = if awaits { AWAITED } else { RETURNED };
     let level = if let OptLevel::Size = opt_level { "s" } else { "3" };
-    let compiler = first_of(&["rustc"], "rustc is not in PATH; install it by rustup (https://rustup.rs)")?;
+    let home = env::home_dir().unwrap_or_default();
+    let places = [PathBuf::from("rustc"), home.join(".cargo/bin/rustc")];
+    let compiler =
+        first_of(&places, "rustc is neither in PATH nor in ~/.cargo/bin; install it by rustup (https://rustup.rs)")?;
     let folder = TempDir::new()?;
     fs::write(folder.path().join("driver.rs"), [DRIVER, layers].concat())?;
     // By this, rustup takes the compiler that has compiled all programs.
     fs::write(folder.path().join("rust-toolchain.toml"), include_str!("../../../../rust-toolchain.toml"))?;
     let mut compile = Command::new(compiler);
+    compile.env("HOME", home);
     compile.args(["driver.rs", "--crate-type=lib", "--edition=2024", "--emit=obj=driver.o"]).current_dir(&folder);
     compile.args(["-Cpanic=abort", "-Ccodegen-units=1"]).arg(format!("-Copt-level={level}"));
     said(&mut compile)?;
