@@ -1,0 +1,53 @@
+//! One operation: one tokio task that does nothing, created and awaited while two SHA-256 of so many bytes for each CPU are computed in tasks.
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::Args;
+use harness::{Clock, Placement};
+use ring::digest::{SHA256, digest};
+use runtime::Flavor;
+use serde::Serialize;
+
+fn wait_task(Parameters { bytes }: Parameters, placement: Placement, clock: Clock) -> Result<u64> {
+    let runtime = Flavor::Multi.start(placement)?;
+    let block: Arc<[u8]> = vec![1; bytes as usize].into();
+    let at_once = 2 * thread::available_parallelism()?.get();
+    let mut waited = 0;
+    clock.time(1, |laps| {
+        let mut laps = laps.into_iter();
+        // On a thread that is no worker, like what comes from outside: a worker runs its own newest task first.
+        runtime.block_on(async {
+            while laps.next().is_some() {
+                let start = |_| {
+                    let block = block.clone();
+                    tokio::spawn(async move { digest(&SHA256, black_box(&block)) })
+                };
+                let tasks: Vec<_> = (0..at_once).map(start).collect();
+                let asked = Instant::now();
+                waited += tokio::spawn(async { 1 }).await?;
+                laps.took(asked.elapsed().as_nanos() as u64);
+                for task in tasks {
+                    task.await?;
+                }
+            }
+            Ok(())
+        })
+    })?;
+    Ok(waited)
+}
+
+#[derive(Args, Serialize)]
+struct Parameters {
+    /// Bytes that each computation goes over
+    #[arg(long, default_value_t = 4 << 20, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    bytes: u64,
+}
+
+fn main() -> ExitCode {
+    harness::repeat(harness::name!(), wait_task)
+}
