@@ -3,6 +3,7 @@
 
 mod asking;
 mod building;
+mod computing;
 mod connecting;
 mod costs;
 mod lacking;
