@@ -1,5 +1,7 @@
 //! What a session says against its own numbers.
 
+mod strain;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
@@ -97,6 +99,10 @@ impl Record {
             self.doubt_of_gaps(),
             self.doubt_of_the_clock(),
             self.doubt_of_changes(),
+            self.doubt_of_heat(),
+            self.doubt_of_a_battery(),
+            self.doubt_of_swapping(),
+            self.doubt_of_a_slow_clock(),
         ];
         counts.into_iter().map(say).chain(of_session.into_iter().flatten()).collect()
     }
@@ -150,8 +156,7 @@ impl Record {
     /// processes took. Numbers are of another clock, which cannot be set, but the dates of the
     /// session may be wrong.
     fn doubt_of_the_clock(&self) -> Option<String> {
-        let end = self.end.as_ref().map(|end| &end.after);
-        let states: Vec<&State> = [&self.header.before].into_iter().chain(self.resumed()).chain(end).collect();
+        let states: Vec<&State> = self.states().collect();
         let times: Vec<Timestamp> = states.iter().filter_map(|state| state.time.parse().ok()).collect();
         let passed = times.last()?.duration_since(*times.first()?);
         let ran = SignedDuration::from_millis(self.runs.iter().filter_map(|run| run.took_ms).sum::<u64>() as i64);

@@ -16,12 +16,14 @@ use crate::record::sources::hash;
 mod changed;
 mod cpu;
 mod doubts;
+mod emulation;
 mod groups;
 mod hypervisor;
 mod kernel;
 mod list;
 mod mitigations;
 mod provider;
+mod strain;
 mod topology;
 
 /// Facts that do not change while the machine runs, by name.
@@ -48,6 +50,18 @@ pub struct State {
     /// Records that were made before this was noted down lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
+    /// How often CPUs were slowed down for their heat since the machine was started, all together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<u64>,
+    /// Whether a battery feeds the machine; nothing where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_battery: Option<bool>,
+    /// How many pages were moved to swap and back since the machine was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swapped_pages: Option<u64>,
+    /// What one reading of the clock takes, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_ns: Option<u64>,
 }
 
 /// What older records say of a fact that nobody had looked for.
@@ -206,8 +220,12 @@ impl State {
             time: now(),
             load: first("/proc/loadavg", 0).and_then(|load| load.parse().ok()),
             steal_ticks: first("/proc/stat", 8).and_then(|steal| steal.parse().ok()),
-            throttled: groups::throttled(Path::new("/")),
+            throttled: groups::throttled(root()),
             boot: read("/proc/sys/kernel/random/boot_id").map(|id| hash(id.as_bytes())),
+            heat: strain::heat(root()),
+            on_battery: strain::on_battery(root()),
+            swapped_pages: strain::swapped_pages(root()),
+            clock_ns: Some(strain::clock_ns()),
         }
     }
 
@@ -224,6 +242,11 @@ pub fn day_of(time: &str) -> &str {
 
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Where a machine's files lie.
+fn root() -> &'static Path {
+    Path::new("/")
 }
 
 /// The text of a file, if it has any.

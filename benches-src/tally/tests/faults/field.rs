@@ -157,7 +157,56 @@ fn limits() -> Vec<Case> {
             has(&fake.print(&["list", "--machines", "--form", "page"]), &[words])
         })
     };
+    let strained = |done: &'static str, before: Value, after: Value, words: &'static str| {
+        case(KIND, done, "a doubt says so", move || {
+            let fake = measured();
+            fake.change_record(&with(&fake.record(), [("/header/before", &before), ("/end/after", &after)]));
+            has(&fake.print(&["table", "pair", "--form", "page"]), &["2.00", words])
+        })
+    };
+    let described = |done: &'static str, fact: Value, words: &'static str| {
+        case(KIND, done, "a doubt says so", move || {
+            let fake = measured();
+            fake.contribute("a-machine", &with(&fake.record(), [("/header/machine/known", &fact); 2]));
+            has(&fake.print(&["list", "--machines", "--form", "page"]), &[words])
+        })
+    };
     vec![
+        strained(
+            "a CPU gets too hot in the middle of a session",
+            json!({ "heat": 3 }),
+            json!({ "heat": 5 }),
+            "slowed down for their heat while the session ran: 2 times",
+        ),
+        strained(
+            "a machine is unplugged",
+            json!({ "on_battery": false }),
+            json!({ "on_battery": true }),
+            "its battery",
+        ),
+        strained(
+            "memory is swapped in the middle of a session",
+            json!({ "swapped_pages": 7 }),
+            json!({ "swapped_pages": 9 }),
+            "memory was swapped while the session ran, 2 pages in all",
+        ),
+        strained(
+            "one reading of the clock takes as long as what is timed",
+            json!({ "clock_ns": 1250 }),
+            json!({ "clock_ns": 1250 }),
+            "one reading of the clock takes 1250 ns",
+        ),
+        described(
+            "the programs are run by an emulator, as in a container for another architecture",
+            json!({ "emulation": "x86_64 programs, run by an emulator" }),
+            "an emulator runs these programs",
+        ),
+        described("the clock is a device", json!({ "clock source": "hpet" }), "the clock source is hpet"),
+        described(
+            "the firmware saves energy",
+            json!({ "platform profile": "low-power" }),
+            "profile may hold the clock frequency down",
+        ),
         grouped(
             "the own group's memory is limited",
             "memory",
@@ -179,6 +228,21 @@ fn limits() -> Vec<Case> {
         ),
         grouped("few processes in the own group", "pids", [("pids.max", "500"); 2], "500, its own group"),
     ]
+}
+
+/// A record with these members in the objects that stand at these places.
+fn with(record: &str, places: [(&str, &Value); 2]) -> String {
+    let changed = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("sum");
+        for (place, members) in places {
+            if let Some(Value::Object(own)) = line.pointer_mut(place) {
+                own.extend(members.as_object().unwrap().clone());
+            }
+        }
+        line.to_string() + "\n"
+    };
+    record.lines().map(changed).collect()
 }
 
 /// A control group below the root, until this is dropped.

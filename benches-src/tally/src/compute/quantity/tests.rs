@@ -1,6 +1,6 @@
 //! Known answers.
 
-use observation::{Histogram, Window};
+use observation::{Histogram, Measure, Window};
 
 use super::*;
 use crate::compute::series::{cpu_time, per_operation, quantile};
@@ -303,4 +303,54 @@ fn quantiles_of_single_laps_and_when_there_are_too_few() {
 fn units_that_do_not_fit_are_mistakes() {
     let record = drifting();
     assert!(record.evaluate(&Expression::parse("a - a.voluntary_switches").unwrap()).is_err());
+}
+
+#[test]
+fn what_slowed_the_machine_down_meanwhile_is_a_doubt_and_what_did_before_is_none() {
+    let doubts = |before: State, after: State| {
+        let mut record = drifting();
+        record.header.before = State { time: record.header.before.time.clone(), ..before };
+        let end = &mut record.end.as_mut().unwrap().after;
+        *end = State { time: end.time.clone(), ..after };
+        record.doubts().concat()
+    };
+    let none = State::default;
+    for (before, after, said) in [
+        (
+            State { heat: Some(3), ..none() },
+            State { heat: Some(5), ..none() },
+            "slowed down for their heat while the session ran: 2 times",
+        ),
+        (State { on_battery: Some(true), ..none() }, none(), "ran on its battery"),
+        (none(), State { on_battery: Some(true), ..none() }, "ran on its battery"),
+        (
+            State { swapped_pages: Some(1), ..none() },
+            State { swapped_pages: Some(8), ..none() },
+            "memory was swapped while the session ran, 7 pages",
+        ),
+        (
+            State { clock_ns: Some(25), ..none() },
+            State { clock_ns: Some(1250), ..none() },
+            "one reading of the clock takes 1250 ns",
+        ),
+        (State { heat: Some(3), ..none() }, State { heat: Some(3), ..none() }, ""),
+        (none(), State { heat: Some(3), swapped_pages: Some(8), ..none() }, ""),
+        (State { on_battery: Some(false), clock_ns: Some(25), ..none() }, none(), ""),
+        (
+            State { swapped_pages: Some(8), ..none() },
+            State { swapped_pages: Some(8), clock_ns: Some(25), ..none() },
+            "",
+        ),
+    ] {
+        let seen = doubts(before, after);
+        assert!(seen.contains(said) && seen.is_empty() == said.is_empty(), "{said:?}: {seen}");
+    }
+}
+
+#[test]
+fn a_clock_that_is_slow_for_the_programs_alone_is_a_doubt_too() {
+    let mut record = drifting();
+    let seen = record.runs[0].observation.as_mut().unwrap();
+    seen.measures.insert("clock_cost".to_owned(), Measure { unit: "ns".to_owned(), values: vec![1250.0] });
+    assert!(record.doubts().concat().contains("one reading of the clock takes 1250 ns"), "{:?}", record.doubts());
 }

@@ -7,7 +7,8 @@ use super::list::FACTS;
 
 /// What decides numbers and can be set while a session runs, so that it is read again at the
 /// session's end.
-pub const SETTABLE: [&str; 5] = ["CPU quota", "CPUs online", "CPUs allowed", "frequency governor", "clock source"];
+pub const SETTABLE: [&str; 6] =
+    ["CPU quota", "CPUs online", "CPUs allowed", "frequency governor", "platform profile", "clock source"];
 
 impl Facts {
     /// What was set otherwise since these were read: by name, as it is now.

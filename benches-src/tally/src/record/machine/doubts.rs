@@ -3,6 +3,9 @@
 use super::{Facts, topology};
 use crate::record::processors::cpus_in_list;
 
+/// Clock sources that are devices, or that only the kernel can read.
+const DEAR_CLOCKS: [&str; 6] = ["hpet", "acpi_pm", "pit", "xen", "jiffies", "refined-jiffies"];
+
 impl Facts {
     /// What about the machine itself calls for care.
     pub fn doubts(&self) -> Vec<String> {
@@ -23,6 +26,15 @@ impl Facts {
         }
         if get("haltpoll, ns") == Some("0") || get("idle driver") == Some("haltpoll") {
             doubts.push("an idle CPU halts to the hypervisor, so waking one costs an interrupt through it".to_owned());
+        }
+        if get("emulation").is_some_and(|what| what != "no") {
+            doubts.push("an emulator runs these programs: their times are its own, and no CPU's".to_owned());
+        }
+        if let Some(clock) = get("clock source").filter(|clock| DEAR_CLOCKS.contains(clock)) {
+            doubts.push(format!("the clock source is {clock}, which takes a microsecond or so to read"));
+        }
+        if get("platform profile").is_some_and(|profile| profile != "performance") {
+            doubts.push("the platform's profile may hold the clock frequency down".to_owned());
         }
         if get("frequency governor").is_some_and(|governor| governor != "performance") {
             doubts.push("the clock frequency follows the load".to_owned());

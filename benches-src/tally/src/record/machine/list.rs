@@ -1,11 +1,10 @@
 //! The allow-list: everything that may stand in a record about a machine, and where it is read.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
 use super::provider::Firmware;
-use super::{cpu, groups, hypervisor, kernel, mitigations, read, row, topology};
+use super::{cpu, emulation, groups, hypervisor, kernel, mitigations, read, root, row, strain, topology};
 use crate::book::allocator::Allocator;
 use crate::record::private::plain;
 use crate::record::processors::{Cache, caches_of, cpus_in_both, cpus_in_list, same_core};
@@ -91,6 +90,11 @@ pub const FACTS: &[Fact] = &[
     )
     .decides()
     .or_because("this CPU has no flag for it, and neither /sys/hypervisor nor the firmware says"),
+    fact("emulation", true, "/proc/cpuinfo, /sys/devices/system/cpu and what these programs are made for", || {
+        emulation::emulation(root(), &CPUINFO)
+    })
+    .decides()
+    .or_because("/proc/cpuinfo does not say which kind of CPU this is"),
     fact("machine", true, "/sys/class/dmi/id, or the device tree; makers not on our list are called other", || {
         Firmware::read(root()).map(|firmware| firmware.name())
     })
@@ -114,6 +118,7 @@ pub const FACTS: &[Fact] = &[
     }),
     fact("caches of CPU 0", true, "/sys/devices/system/cpu/cpu0/cache", caches),
     fact("memory", false, "/proc/meminfo", || row("/proc/meminfo", "MemTotal:")),
+    fact("swap", false, "/proc/swaps", || strain::swap(root())),
     fact("kernel parameters", true, "/proc/cmdline", kernel::parameters),
     fact("scheduler parameters", true, "/proc/cmdline", kernel::scheduler_parameters),
     fact("nested_pvm", false, "/proc/cmdline", kernel::nested_pvm),
@@ -122,6 +127,8 @@ pub const FACTS: &[Fact] = &[
         Some(mitigations::active(&mitigations::states()?))
     }),
     fact("frequency governor", true, "cpufreq", || read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+    fact("platform profile", true, "/sys/firmware/acpi", || read("/sys/firmware/acpi/platform_profile"))
+        .or_because("this firmware has none"),
     fact("idle governor", true, "cpuidle", || read("/sys/devices/system/cpu/cpuidle/current_governor_ro")),
     fact("autogroup", true, "/proc/sys/kernel", || read("/proc/sys/kernel/sched_autogroup_enabled")),
     fact("clock source", true, "/sys/devices/system/clocksource", || {
@@ -145,11 +152,6 @@ pub const FACTS: &[Fact] = &[
 const GROUPS: &str = "the tightest of the process's own control group and all above it that can be seen from here";
 
 const NO_GROUPS: &str = "/proc/self/cgroup and what is mounted do not say";
-
-/// Where a machine's files lie.
-fn root() -> &'static Path {
-    Path::new("/")
-}
 
 /// What the kernel says of the CPUs. It is read once: some facts stand on it, and it is long where there are many.
 static CPUINFO: LazyLock<String> = LazyLock::new(|| read("/proc/cpuinfo").unwrap_or_default());
