@@ -135,9 +135,9 @@ static MEASURED: LazyLock<Measured> = LazyLock::new(|| {
     Measured { folder, cells }
 });
 
-/// System calls without which programs of memory and limits fail, and say so: the session goes on,
-/// and its page has the failure.
-const NEEDED: [&str; 3] = ["clock_gettime", "getppid", "pause"];
+/// Without it programs of memory fail, and say so: the session goes on, and its page has the
+/// failure.
+const NEEDED: &str = "clock_gettime";
 
 /// The programs that ask for it.
 fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
@@ -155,7 +155,7 @@ fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
         let Ran { output, .. } = run(lacking, command)?;
         let Ok(observed) = serde_json::from_slice::<Value>(&output.stdout) else {
             let said = String::from_utf8_lossy(&output.stderr);
-            let is_needed = matches!(lacking, Lacking::Call(call) if NEEDED.contains(&call.name()));
+            let is_needed = matches!(lacking, Lacking::Call(call) if call.name() == NEEDED);
             if is_needed && !output.status.success() && !said.trim().is_empty() {
                 seen.insert(&cell.program, format!("fails: {}", said.trim()));
                 continue;
