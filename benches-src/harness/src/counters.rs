@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -76,17 +75,23 @@ pub fn read(edge: Edge) -> Counters {
     all
 }
 
+/// CPU time and switches of all threads of this process, ended ones included.
 fn own() -> [Option<u64>; OWN] {
-    let usage = resource_usage();
+    // SAFETY: it is made of numbers, all of which may be zero.
+    let mut usage = unsafe { std::mem::zeroed::<libc::rusage>() };
+    // SAFETY: getrusage writes a whole `rusage` through a pointer that is valid for that. A sandbox may refuse it.
+    let is_told = unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) } == 0;
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    [ns(usage.ru_utime), ns(usage.ru_stime), usage.ru_nvcsw as u64, usage.ru_nivcsw as u64].map(Some)
+    let all = [ns(usage.ru_utime), ns(usage.ru_stime), usage.ru_nvcsw as u64, usage.ru_nivcsw as u64];
+    all.map(|count| is_told.then_some(count))
 }
 
 /// What this machine does not let us read, and why.
 pub fn unavailable() -> BTreeMap<String, String> {
-    let all = NAMES[OWN..].iter().zip(SOURCES).zip(system_wide());
-    let missing = |((name, source), value): ((&&str, &str), Option<u64>)| {
-        value.is_none().then(|| ((*name).to_owned(), format!("{source} cannot be read here")))
+    let sources = std::iter::repeat_n("getrusage", OWN).chain(SOURCES);
+    let all = NAMES.into_iter().zip(sources).zip(read(Edge::End).0);
+    let missing = |((name, source), value): ((&str, &str), Option<u64>)| {
+        value.is_none().then(|| (name.to_owned(), format!("{source} cannot be read here")))
     };
     all.filter_map(missing).collect()
 }
@@ -159,15 +164,4 @@ pub fn migrations() -> Result<u64, String> {
         sum += value.ok_or("/proc/self/task/*/sched has no row se.nr_migrations")?;
     }
     Ok(sum)
-}
-
-/// CPU time and switches of all threads of this process, ended ones included.
-fn resource_usage() -> libc::rusage {
-    let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: getrusage writes a whole `rusage` through a pointer that is valid for that; with RUSAGE_SELF and a valid
-    // pointer it cannot fail, which is asserted before the value is taken to be initialised.
-    unsafe {
-        assert_eq!(libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()), 0);
-        usage.assume_init()
-    }
 }

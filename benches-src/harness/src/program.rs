@@ -13,7 +13,7 @@ use crate::command_line::{self, HarnessFlags};
 use crate::describe::{self, Described, ELAPSED};
 use crate::laps::{Instruments, REAL};
 use crate::report::{self, Report};
-use crate::{Placement, counters};
+use crate::{Placement, Unavailable, counters};
 
 /// No parameters at all.
 #[derive(clap::Args, serde::Serialize, Clone, Copy)]
@@ -99,7 +99,8 @@ pub(crate) fn observe(
     // As many descriptors as are allowed. Who needs more says so.
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    match flags.placement.apply().and_then(|()| fill(&mut observation)) {
+    let run = || flags.placement.apply().and_then(|()| fill(&mut observation));
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(Unavailable::unless_refused) {
         Ok(()) => Ok(observation),
         Err(error) => report::unavailable_or_failed(observation, error),
     }

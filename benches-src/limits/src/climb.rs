@@ -5,13 +5,15 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use harness::Unavailable;
 use rustix::param::page_size;
-use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::ceilings::Needs;
@@ -307,14 +309,15 @@ fn prepare_to_allocate() {
 
 /// Makes a climbing process of this one, as it was told.
 pub(crate) fn prepare(order: &Order) -> Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    ensure!(getppid().map(Pid::as_raw_pid) == Some(order.parent.cast_signed()), "whoever started this climb has ended");
+    // Who started it waits for it as well, so that it only matters where both are killed.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    ensure!([order.parent, NOBODY].contains(&parent_id()), "whoever started this climb has ended");
     // An abort is expected here, and nobody wants a picture of half the memory.
-    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: getrlimit(Resource::Core).maximum })?;
+    let _ = limit_softly(Resource::Core, 0);
     for (resource, soft) in [(Resource::Nofile, order.nofile), (Resource::Nproc, order.nproc)] {
-        if soft.is_some() {
-            let maximum = getrlimit(resource).maximum;
-            setrlimit(resource, Rlimit { current: soft, maximum })?;
+        if let Some(soft) = soft {
+            let refused = |error| Unavailable::because(format!("a climb may not set limits of its own here: {error}"));
+            limit_softly(resource, soft).map_err(refused)?;
         }
     }
     if let Some(group) = &order.group {
@@ -324,6 +327,19 @@ pub(crate) fn prepare(order: &Order) -> Result<()> {
         occupy(order.occupied_mappings)?;
     }
     Ok(())
+}
+
+/// What a process is told of its parent where a sandbox does not let it ask.
+const NOBODY: u32 = u32::MAX;
+
+fn limit_softly(resource: Resource, soft: u64) -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: getrlimit writes a whole `rlimit` through a pointer that is valid for that. A sandbox may refuse it.
+    if unsafe { libc::getrlimit(resource as _, &raw mut limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let maximum = (limit.rlim_max != libc::RLIM_INFINITY).then_some(limit.rlim_max);
+    Ok(setrlimit(resource, Rlimit { current: Some(soft), maximum })?)
 }
 
 /// Makes mappings that cannot be joined, since every other page may not be touched; where they begin.

@@ -34,8 +34,12 @@ extern "C" fn live(second: *mut c_void) -> *mut c_void {
     }
     here();
     loop {
-        // SAFETY: it takes nothing and returns after a signal handler ran, if ever.
-        unsafe { libc::pause() };
+        // SAFETY: they take no memory of ours, and return after a signal handler ran, if ever. The first may be
+        // refused, and then the second waits.
+        unsafe {
+            libc::pause();
+            libc::sleep(1);
+        }
     }
 }
 

@@ -64,9 +64,7 @@ fn each(name: String, lacking: Lacking, sources: &BTreeSet<String>) -> Vec<Case>
     let sources: BTreeSet<String> = sources.iter().filter(|own| !own.starts_with("tally/")).cloned().collect();
     let programs = (!sources.is_empty()).then(|| {
         let done = format!("{name} is taken from programs that ask for it");
-        case(KIND, done, "numbers, the reason why there are none, or a failure that says what", move || {
-            programs_without(&lacking, &sources)
-        })
+        case(KIND, done, "numbers, or the reason why there are none", move || programs_without(&lacking, &sources))
     });
     tally.into_iter().chain(programs).collect()
 }
@@ -137,14 +135,17 @@ static MEASURED: LazyLock<Measured> = LazyLock::new(|| {
     Measured { folder, cells }
 });
 
-/// The programs that ask for it. Without getrusage nothing is known of CPU time, and any program
-/// ends.
+/// Without it programs of memory fail, and say so: the session goes on, and its page has the
+/// failure.
+const NEEDED: &str = "clock_gettime";
+
+/// The programs that ask for it.
 fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
     if !anything_works(lacking) {
         return Ok(NOTHING_WORKS.to_owned());
     }
     let mut seen = BTreeMap::new();
-    for (source, cell) in sources.iter().flat_map(|source| asking(source).map(move |cell| (source, cell))) {
+    for cell in sources.iter().flat_map(|source| asking(source)) {
         let program = MEASURED.folder.join(&cell.program);
         if !program.is_file() {
             return Ok(format!("{SKIPPED}{} is not built", program.display()));
@@ -154,15 +155,9 @@ fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
         let Ran { output, .. } = run(lacking, command)?;
         let Ok(observed) = serde_json::from_slice::<Value>(&output.stdout) else {
             let said = String::from_utf8_lossy(&output.stderr);
-            // What a chapter's own library asks for ends its program. The session goes on, and the
-            // cell says so.
-            let may_fail =
-                !source.starts_with("harness/") || matches!(lacking, Lacking::Call(syscalls::Sysno::getrusage));
-            if may_fail && !output.status.success() && !said.trim().is_empty() {
-                seen.insert(
-                    &cell.program,
-                    format!("fails: {}", said.lines().find(|line| !line.is_empty()).unwrap_or_default()),
-                );
+            let is_needed = matches!(lacking, Lacking::Call(call) if call.name() == NEEDED);
+            if is_needed && !output.status.success() && !said.trim().is_empty() {
+                seen.insert(&cell.program, format!("fails: {}", said.trim()));
                 continue;
             }
             return Err(format!("{cell}: {}: {said}", output.status));
