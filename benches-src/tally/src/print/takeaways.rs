@@ -15,7 +15,7 @@ pub use condition::{MACHINES, answered, name_in};
 use crate::book::measure::nearest;
 use crate::book::plan_file;
 use crate::book::programs::Series;
-use crate::compute::quantity::Missing;
+use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::name;
 use crate::print::across::{self, Among};
 use crate::print::comparison::Glance;
@@ -317,6 +317,13 @@ pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Mi
     Ok(sentence(view, &case.say, form)?.map(|said| said + &note))
 }
 
+/// A number that has an interval: none stands in a finding on fewer rounds than give one.
+fn known_well(quantity: Quantity) -> Measured {
+    let rounds = quantity.estimate.rounds;
+    let few = || Missing::new("too few rounds", format!("it was measured in {rounds}, and six give an interval"));
+    if quantity.estimate.interval.is_some() { Ok(quantity) } else { Err(few()) }
+}
+
 /// A sentence with its numbers filled in, each with as many digits as its interval supports. Where one was not measured there is no sentence,
 /// but why.
 pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Missing>> {
@@ -334,7 +341,7 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
             rest = after;
             continue;
         }
-        let quantity = match view.evaluate(&asked)? {
+        let quantity = match view.evaluate(&asked)?.and_then(known_well) {
             Ok(quantity) => quantity,
             Err(missing) => return Ok(Err(missing)),
         };

@@ -143,10 +143,7 @@ fn a_ratio_reaches_as_far_as_its_own_spread_says_and_encloses_each_session() {
         numbers: 100,
         groups: 10,
         experiments: BTreeMap::new(),
-        quantities: BTreeMap::from([(
-            "socket".to_owned(),
-            BTreeMap::from([(key.clone(), 2.0 * spread)]),
-        )]),
+        quantities: BTreeMap::from([("socket".to_owned(), BTreeMap::from([(key.clone(), 2.0 * spread)]))]),
     };
     let of = |known: Spread, text: &str| {
         let between = Between { spreads: vec![known], ..between(Some(9.0)) };
