@@ -2,6 +2,7 @@
 
 mod verdicts;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -43,6 +44,9 @@ pub struct Between {
     /// Only the factor by which intervals over rounds are too narrow for that
     #[arg(long, conflicts_with_all = ["derive", "check", "correlation"])]
     too_narrow: bool,
+    /// Only how far apart the pairs of sessions lie in time, and of which machines they are
+    #[arg(long, conflicts_with_all = ["derive", "check", "correlation", "too_narrow"])]
+    pairs: bool,
 }
 
 const ABOUT: &str = "# How far sessions of one machine differ, derived by `cargo tally between --derive` from every session that the history of\n\
@@ -76,6 +80,9 @@ impl Between {
 
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let known = view.between();
+        if self.pairs {
+            return Ok(pairs_in_words(known) + "\n");
+        }
         let one = match (self.correlation, self.too_narrow) {
             (true, _) => Some(known.correlation),
             (_, true) => Some(known.too_narrow),
@@ -224,6 +231,26 @@ fn unused_words(own: &Unused) -> [String; 4] {
         format::percent(own.covered),
         format!("±{}", format::percent(own.half_width)),
     ]
+}
+
+/// How far apart the pairs lie in time, and of which machines most of them are, as a sentence.
+fn pairs_in_words(known: &Known) -> String {
+    let all: usize = known.machines.values().sum();
+    if all == 0 {
+        return "There is no pair of sessions.".to_owned();
+    }
+    let share = |number: usize| format::percent(number as f64 / all as f64);
+    let mut machines: Vec<(&String, &usize)> = known.machines.iter().collect();
+    machines.sort_by_key(|(_, pairs)| Reverse(**pairs));
+    let most = machines.iter().take(2).map(|(machine, pairs)| format!("{} of {machine}", share(**pairs)));
+    let most = most.collect::<Vec<_>>().join(" and ");
+    let rest = match machines.len().saturating_sub(2) {
+        0 => String::new(),
+        1 => ", the rest of another machine".to_owned(),
+        others => format!(", the rest of {others} other machines"),
+    };
+    let within = share(known.within_a_day);
+    format!("Of {all} pairs of sessions {within} began within a day of each other; {most}{rest}.")
 }
 
 fn of_machines(known: &Known) -> String {

@@ -44,6 +44,9 @@ pub struct Between {
     /// How many of those hold by one session and do not by the other.
     #[serde(default)]
     pub parts_contradicted: usize,
+    /// How many pairs of sessions began within a day of each other.
+    #[serde(default)]
+    pub within_a_day: usize,
     /// How many pairs of sessions are of which machine.
     #[serde(default)]
     pub machines: BTreeMap<String, usize>,

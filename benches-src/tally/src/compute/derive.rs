@@ -40,6 +40,7 @@ pub struct Derivation {
     pub all: Vec<Numbers>,
     sessions: usize,
     machines: BTreeMap<String, usize>,
+    within_a_day: usize,
     until: String,
     correlations: Vec<f64>,
 }
@@ -50,6 +51,7 @@ impl Derivation {
         let numbers = Numbers::of(machine, sessions, named)?;
         if !numbers.pairs.is_empty() {
             *self.machines.entry(machine.to_owned()).or_default() += numbers.pairs.len();
+            self.within_a_day += numbers.pairs.iter().filter(|pair| numbers.is_within_a_day(pair)).count();
         }
         for Taken { record, .. } in sessions {
             self.correlations.extend(correlations(record)?);
@@ -69,6 +71,7 @@ impl Derivation {
             until: self.until.clone(),
             sessions: self.sessions,
             machines: self.machines.clone(),
+            within_a_day: self.within_a_day,
             correlation,
             half: self.half(),
             too_narrow: three_digits(((1.0 + correlation) / (1.0 - correlation)).sqrt()),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use jiff::{SignedDuration, Timestamp};
 
 use super::between::Place;
 use super::kind::Kind;
@@ -12,6 +13,8 @@ use crate::book::experiment::in_full;
 use crate::book::expression::{Expression, Operator};
 use crate::book::measure::ELAPSED;
 use crate::record::{Effort, Header, Record};
+
+const A_DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// A session's record, and the name of the session in the machine's folder, if it lies there.
 pub struct Taken {
@@ -99,6 +102,12 @@ impl Numbers {
 
     pub fn place(&self) -> Place<'_> {
         Place { chapter: &self.chapter, experiment: &self.experiment, cells: &self.cells }
+    }
+
+    /// Whether two sessions began within a day of each other.
+    pub fn is_within_a_day(&self, pair: &Pair) -> bool {
+        let [earlier, later] = pair.of.map(|session| self.sessions[session].began.parse::<Timestamp>());
+        earlier.is_ok_and(|earlier| later.is_ok_and(|later| later.duration_since(earlier) <= A_DAY))
     }
 
     /// What these sessions have of a number.

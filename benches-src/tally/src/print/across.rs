@@ -19,11 +19,12 @@ pub fn measured(view: &View, machine: &Machine, asked: &Asked) -> Result<Measure
     if *machine == view.machine { view.evaluate(asked) } else { elsewhere(view, machine, asked) }
 }
 
-/// The medians of a number on all machines that have it, from the least on.
+/// The medians of a number on all machines that have it of six rounds or more, from the least on.
 pub fn medians(view: &View, asked: &Asked) -> Result<Vec<f64>> {
     let mut medians = Vec::new();
     for machine in view.machines()? {
-        medians.extend(elsewhere(view, &machine, asked)?.ok().map(|own| own.estimate.median));
+        let known = elsewhere(view, &machine, asked)?.ok().filter(|own| own.estimate.interval.is_some());
+        medians.extend(known.map(|own| own.estimate.median));
     }
     medians.sort_by(f64::total_cmp);
     Ok(medians)

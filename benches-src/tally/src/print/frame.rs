@@ -15,6 +15,7 @@ use crate::book::words;
 use crate::compute::doubts::{FAILED, Mark};
 use crate::compute::quantity::{Measured, Missing, beyond_chance};
 use crate::compute::sessions::Sessions;
+use crate::print::contradictions;
 use crate::print::downloads::SmallPrint;
 use crate::print::escape::html;
 use crate::print::format;
@@ -120,13 +121,18 @@ impl Frame<'_> {
         let full_only = self.full_only_note(&inside.full_only, &shared).into_iter();
         let doubts = record.losses().into_iter().chain(record.doubts()).map(|doubt| format!("Doubt: {doubt}."));
         let own = experiment.note.iter().chain(&inside.notes).cloned();
+        let contradicted = contradictions::notes(self, cells())?;
         let session = precision_note(record)
             .into_iter()
             .chain(linking_note(experiment, record))
             .chain(chance_note(experiment, record));
         let texts = view.other_text(plan, experiment, &record.header)?;
-        let notes =
-            full_only.chain(own).chain(session).chain(identity_note(experiment, &texts, freshness)).chain(doubts);
+        let notes = full_only
+            .chain(own)
+            .chain(session)
+            .chain(identity_note(experiment, &texts, freshness))
+            .chain(doubts)
+            .chain(contradicted);
         let notes: String = notes.map(|note| format!("<li>{}</li>\n", html(&note))).collect();
         out += &format!("<ul class=\"footnotes\">\n{notes}</ul>\n");
         let command = format!("cargo tally table {}", experiment.name);

@@ -4,6 +4,7 @@ pub mod across;
 pub mod calculator;
 pub mod charts;
 pub mod comparison;
+pub mod contradictions;
 pub mod downloads;
 pub mod escape;
 pub mod figure;

@@ -6,7 +6,7 @@ use crate::book::experiment::Experiment;
 use crate::book::quantities::Asked;
 use crate::book::sentences::{self, braces};
 use crate::book::takeaways::condition::{MACHINES, name_in};
-use crate::compute::quantity::{Measured, Missing};
+use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::across;
 use crate::print::format;
 use crate::print::render::{self, Form};
@@ -25,7 +25,7 @@ pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Res
     };
     let (mut all, mut whole) = (String::new(), Vec::new());
     for sentence in sentences::of(text, &braces(text)?) {
-        let (filled, lacking) = filled(view, &text[sentence], form, ask, show)?;
+        let (filled, lacking) = filled(view, &text[sentence], form, ask, Ok, show)?;
         all += &filled;
         whole.extend(lacking.is_none().then_some(filled));
     }
@@ -45,17 +45,26 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
             Form::Text | Form::Json => (format::rough(quantity) + unit, unit),
         })
     };
-    let (filled, lacking) = filled(view, say, form, ask, show)?;
+    let (filled, lacking) = filled(view, say, form, ask, known_well, show)?;
     Ok(lacking.map_or(Ok(filled), Err))
 }
 
+/// A number that has an interval: none stands in a finding on fewer rounds than give one.
+fn known_well(quantity: Quantity) -> Measured {
+    let rounds = quantity.estimate.rounds;
+    let few = || Missing::new("too few rounds", format!("it was measured in {rounds}, and six give an interval"));
+    if quantity.estimate.interval.is_some() { Ok(quantity) } else { Err(few()) }
+}
+
 /// A text with what stands in braces asked for and shown in its place, and why one of them is
-/// lacking. A number is shown with as much of what follows it as belongs to it.
+/// lacking. A number must be known so well, and is shown with as much of what follows it as belongs
+/// to it.
 fn filled<'a>(
     view: &'a View,
     text: &str,
     form: Form,
     ask: impl Fn(&str) -> Result<Asked<'a>>,
+    known: impl Fn(Quantity) -> Measured,
     show: impl Fn(&Asked, &Measured, &str) -> Result<(String, &'static str)>,
 ) -> Result<(String, Option<Missing>)> {
     let (mut filled, mut lacking, mut from) = (String::new(), None, 0);
@@ -65,7 +74,7 @@ fn filled<'a>(
         filled += &render::words(&text[from..place.start], form);
         from = place.end;
         let missing = if name_in(inside) == inside {
-            let measured = view.evaluate(&asked)?;
+            let measured = view.evaluate(&asked)?.and_then(&known);
             let (shown, unit) = show(&asked, &measured, &text[from..])?;
             filled += &shown;
             from += unit.len();

@@ -118,8 +118,8 @@ fn the_table_has_a_column_per_kind_and_no_time() {
     let csv = fake.read("book/src/generated/local/chapter/pair.csv");
     let heads = csv.lines().next().unwrap();
     let fast = csv.lines().find(|line| line.starts_with("\"fast")).unwrap();
-    assert!(heads.starts_with("cell,program,placement,condition,parameters,rounds,all,"), "{csv}");
-    assert!(fast.starts_with("\"fast[size=3, free]\",fast,free,,size=3,6,"), "{csv}");
+    assert!(heads.starts_with("cell,program,placement,condition,parameters,rounds,sessions,all,"), "{csv}");
+    assert!(fast.starts_with("\"fast[size=3, free]\",fast,free,,size=3,6,1,"), "{csv}");
     assert_eq!(heads.split(',').count(), fast.split(',').count() - 1, "one comma is within quotes");
 }
 

@@ -1,5 +1,7 @@
 //! Snapshots of everything that is printed, in each form, from a record that is always the same.
 
+use std::fs;
+
 use crate::support::{self, CALCULATOR, Fake, PLAN, succeed};
 
 /// A project with a record that does not change from day to day.
@@ -371,6 +373,25 @@ fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_sessi
     let page = fake.print(&["value", "slow[free]", "--machine", "a-machine", "--form", "page"]);
     assert!(page.contains("median of 2 sessions, 6 rounds in the one shown"), "{page}");
     assert!(page.contains(", and a session more, 2026-11-20"), "{page}");
+}
+
+#[test]
+fn a_cell_that_stands_in_two_tables_names_the_other_where_they_contradict() {
+    let fake = support::Fake::with_plan(&support::plan_with_another("other"));
+    fake.write("book/src/claims.md", "<!-- cmdrun tally table pair -->\n<!-- cmdrun tally table other -->\n");
+    for (program, ns) in [("fast", 1000), ("slow", 2000)] {
+        fake.program(program, &support::observation(program, ns));
+    }
+    succeed(fake.measure(&[]));
+    let table = |name: &str| fake.print(&["table", name, "--form", "page"]);
+    assert!(!table("pair").contains("do not meet") && !table("other").contains("do not meet"), "{}", table("pair"));
+    fake.program("slow", &support::observation("slow", 6000));
+    succeed(fake.measure(&["other", "--again"]));
+    fs::remove_file(fake.path("data/local/chapter/other.jsonl.session")).unwrap();
+    let [pair, other] = ["pair", "other"].map(table);
+    assert!(pair.contains("came to 2.00 µs ") && pair.contains(" here and to 6.00 µs "), "{pair}");
+    assert!(pair.contains("in other,") && other.contains("in pair,") && other.contains("do not meet"), "{other}");
+    assert_eq!(other.matches("do not meet").count(), 1, "fast came to the same in both: {other}");
 }
 
 #[test]

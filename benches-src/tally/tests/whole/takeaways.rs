@@ -109,6 +109,19 @@ fn each_outcome_has_its_sentence() {
 }
 
 #[test]
+fn no_finding_stands_on_a_number_of_fewer_than_six_rounds() {
+    let fake = fake();
+    // Both arms of the first round, and no other.
+    let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n";
+    fake.program("slow", &format!("{count}; [ $n -lt 2 ] || exit 1; {}", observation("slow", 3000)));
+    fail(fake.measure(&[]));
+    assert_eq!(says(&fake), "which-is-slower: It cannot be told.\n");
+    let said = fake.print(&["takeaway", "ladder"]);
+    assert_eq!(said, "ladder: (too few rounds: it was measured in 1, and six give an interval)\n");
+    assert!(fake.print(&["value", "slow-over-fast"]).contains("3.00"), "a table has it nevertheless");
+}
+
+#[test]
 fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() {
     let fake = fake();
     let over = "[[takeaway]]\nid = \"over-machines\"\n\n[[takeaway.case]]\nwhen = [\"slow-over-fast range > 0.4\"]\n\

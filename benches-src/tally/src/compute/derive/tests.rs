@@ -45,6 +45,10 @@ fn factors_cover_sessions_that_were_not_used_to_derive_them() {
     assert_eq!((tried.sessions, tried.numbers), (12, 12 * 20));
     assert!(tried.covered > 0.9, "{tried:?}");
     assert_eq!(known.until, "2026-11-01T11:00:00Z");
+    assert_eq!((known.within_a_day, known.machines["x"]), (66, 66));
+    let mut two_days = Derivation::default();
+    two_days.add("x", &taken([0, 24, 49].map(|hour| session(&mut rng, hour, 1, 0.1)).to_vec()), &[]).unwrap();
+    assert_eq!(two_days.end(String::new()).unwrap().within_a_day, 1, "of three pairs");
 }
 
 #[test]
