@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::cell::{Cell, TWIN};
+use super::cell::{Cell, PLACEMENTS, TWIN};
 use super::count::Count;
 use super::expression::{Expression, Selector};
 use super::grid::{CellGroup, Cells};
@@ -148,6 +148,14 @@ impl Experiment {
     /// Every cell that a full run measures, twins included.
     pub fn full_cells(&self) -> Result<Vec<Cell>> {
         Ok([self.single_cells(), self.twins()?].concat())
+    }
+
+    /// Every cell of a full run but the second arms of A/A pairs, in the order of a table.
+    pub fn planned_cells(&self) -> Result<Vec<Cell>> {
+        let mut cells = self.full_cells()?;
+        cells.retain(|cell| !cell.is_twin());
+        cells.sort_by_key(|cell| PLACEMENTS.iter().position(|placement| *placement == cell.placement));
+        Ok(cells)
     }
 
     fn single_cells(&self) -> Vec<Cell> {

@@ -6,7 +6,6 @@ use clap::{Args, ValueEnum};
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
-use crate::cmd::table;
 use crate::compute::quantity::Missing;
 use crate::compute::sessions::Sessions;
 use crate::print::charts::{self, Packages, Request};
@@ -15,7 +14,7 @@ use crate::print::escape::{html, identifier};
 use crate::print::frame::marks_notes;
 use crate::print::points::{Points, Source};
 use crate::print::render::{self, Form};
-use crate::print::rows::Row;
+use crate::print::rows::{self, Row};
 use crate::print::takeaways::{self, Takeaway};
 use crate::print::view::View;
 use crate::record::sources::Freshness;
@@ -200,7 +199,7 @@ impl Chart {
             figure: &own,
             says: &format!("{} {spoken}", request.title),
             command: &command,
-            csv: &table::csv(experiment, rows),
+            csv: &rows::csv(experiment, rows),
             more: &[("specification", file)],
         };
         let small = small.page(view, plan, experiment)?;

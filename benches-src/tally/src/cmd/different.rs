@@ -13,6 +13,7 @@ use crate::print::comparison::Compared;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
+use crate::print::table::{Cell, Table};
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::record::store::machine_or_session;
@@ -171,14 +172,10 @@ impl<'a> Number<'a> {
         })
     }
 
-    fn row(&self, view: &View) -> Result<String> {
-        Ok(format!(
-            "<tr><th scope=\"row\">{}</th><td>{}×</td><td>{}</td><td>{}</td></tr>\n",
-            html(&self.label),
-            html(&format::number(self.times())),
-            render::inline(view, &self.asked, &Ok(self.here))?,
-            html(&self.there_in_words())
-        ))
+    fn cells(&self, view: &View) -> Result<[Cell; 3]> {
+        let here = render::inline(view, &self.asked, &Ok(self.here))?;
+        let times = Cell::html(html(&format::number(self.times())) + "×");
+        Ok([times, Cell::html(here), Cell::text(&self.there_in_words())])
     }
 }
 
@@ -199,12 +196,11 @@ fn page(view: &View, there: &[Machine], numbers: &[Number]) -> Result<String> {
         ),
     };
     let table = |numbers: &[&Number]| -> Result<String> {
-        let rows = numbers.iter().map(|number| number.row(view)).collect::<Result<String>>()?;
-        Ok(format!(
-            "{}<table>\n<thead><tr><th scope=\"col\">what</th><th scope=\"col\">here over there</th><th scope=\"col\">here</th>\
-             <th scope=\"col\">there</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
-            render::wide("What is different here")
-        ))
+        let mut table = Table::new("What is different here", ["what", "here over there", "here", "there"]);
+        for number in numbers {
+            table.row(html(&number.label), number.cells(view)?);
+        }
+        Ok(table.page())
     };
     let rest = match rest.len() {
         0 => String::new(),

@@ -8,6 +8,7 @@ use crate::book::plan::Plan;
 use crate::print::across;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
+use crate::print::table::{Cell, Table};
 use crate::print::view::{View, newest};
 use crate::project::Machine;
 use crate::record::{self, Header};
@@ -90,21 +91,11 @@ fn experiments(view: &View, form: Form) -> Result<String> {
             })
             .collect(),
         Form::Page => {
-            let rows = entries.iter().map(|(name, state, when, experiment)| {
-                format!(
-                    "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                    html(name),
-                    html(&experiment.question),
-                    html(state),
-                    html(when)
-                )
-            });
-            let wide = render::wide("All experiments");
-            format!(
-                "{wide}<table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">question</th>\
-                 <th scope=\"col\">state</th><th scope=\"col\">measured</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
-                rows.collect::<String>()
-            )
+            let mut table = Table::new("All experiments", ["experiment", "question", "state", "measured"]);
+            for (name, state, when, experiment) in &entries {
+                table.row(html(name), [&experiment.question, *state, when].map(Cell::text));
+            }
+            table.page()
         }
     })
 }

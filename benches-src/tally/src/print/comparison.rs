@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use crate::book::quantities::Asked;
 use crate::compute::quantity::{Measured, Missing, Quantity};
-use crate::print::downloads;
 use crate::print::escape::{html, identifier};
 use crate::print::format;
 use crate::print::render;
+use crate::print::table::{Cell, Table, csv, csv_heads, csv_numbers};
 use crate::print::takeaways::Pair;
 use crate::print::view::View;
 use crate::project::Machine;
@@ -82,20 +82,17 @@ impl<'a> Compared<'a> {
         self.others.iter().filter_map(|(machine, there)| Some((machine, there.ratio.as_ref()?)))
     }
 
-    /// Its row in the table.
-    fn row(&self, view: &View, order: [Side; 2]) -> Result<String> {
+    /// Puts its row into the table.
+    fn put(&self, table: &mut Table, view: &View, order: [Side; 2]) -> Result<()> {
         let Asked { plan, experiment, .. } = &self.asked.ratio;
-        let number = |side| alone(view, side_of(&self.asked, side), side_of(&self.here, side));
-        Ok(format!(
-            "<tr><th scope=\"row\"><a href=\"{}\">{}</a> <span class=\"legend\">{}</span></th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            view.link_to(plan, experiment),
-            html(&self.pair.label),
-            html(&self.pair.detail),
-            number(order[0])?,
-            number(order[1])?,
-            alone(view, &self.asked.ratio, &self.here.ratio)?,
-            html(&self.range_elsewhere())
-        ))
+        let number = |side| alone(view, side_of(&self.asked, side), side_of(&self.here, side)).map(Cell::html);
+        let (label, detail) = (html(&self.pair.label), html(&self.pair.detail));
+        let way = view.link_to(plan, experiment);
+        let name = format!("<a href=\"{way}\">{label}</a> <span class=\"legend\">{detail}</span>");
+        let ratio = alone(view, &self.asked.ratio, &self.here.ratio)?;
+        let range = Cell::text(&self.range_elsewhere());
+        table.row(name, [number(order[0])?, number(order[1])?, Cell::html(ratio), range]);
+        Ok(())
     }
 
     /// The ratios of other machines; of many, also where among them this one's lies.
@@ -173,17 +170,19 @@ impl Columns<'_> {
     /// A row for each pair, as HTML.
     pub fn table(&self, view: &View, compared: &[Compared]) -> Result<String> {
         let [(first, one), (second, other)] = self.sides;
-        let rows = compared.iter().map(|own| own.row(view, [one, other])).collect::<Result<String>>()?;
-        let heads = ["what", first, second, self.ratio, "other machines"];
-        Ok(render::table(self.title, &heads, &rows))
+        let mut table = Table::new(self.title, ["what", first, second, self.ratio, "other machines"]);
+        for own in compared {
+            own.put(&mut table, view, [one, other])?;
+        }
+        Ok(table.page())
     }
 
     /// A line for each pair on each machine that has its ratio, unrounded.
     pub fn csv(&self, view: &View, compared: &[Compared]) -> Result<String> {
         let sides = self.sides.map(|(label, _)| identifier(label).replace('-', "_"));
-        let numbers = ["ratio", &sides[0], &sides[1]].into_iter().flat_map(downloads::csv_heads);
+        let numbers = ["ratio", &sides[0], &sides[1]].into_iter().flat_map(csv_heads);
         let words = ["what", "detail", "machine"].map(str::to_owned);
-        let mut out = downloads::csv_line(words.into_iter().chain(numbers).chain(["unit".to_owned()]));
+        let mut lines = vec![words.into_iter().chain(numbers).chain(["unit".to_owned()]).collect::<Vec<_>>()];
         for own in compared {
             let here = own.here.map(|measured| Ok(measured.as_ref().ok().copied()))?;
             let others = own.others.iter().map(|(machine, there)| (machine, there));
@@ -193,11 +192,11 @@ impl Columns<'_> {
                 let words = [own.pair.label.clone(), own.pair.detail.clone(), machine.slug().to_owned()];
                 let estimates = [there.ratio, first, second].map(|number| number.map(|number| number.estimate));
                 let unit = first.or(second).map_or(String::new(), |number| number.unit.to_string());
-                let numbers = estimates.into_iter().flat_map(downloads::csv_numbers);
-                out += &downloads::csv_line(words.into_iter().chain(numbers).chain([unit]));
+                let numbers = estimates.into_iter().flat_map(csv_numbers);
+                lines.push(words.into_iter().chain(numbers).chain([unit]).collect());
             }
         }
-        Ok(out)
+        Ok(csv(lines))
     }
 }
 

@@ -5,17 +5,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::book::cell::{Cell, plain};
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
-use crate::compute::quantity::{Measured, Quantity};
 use crate::print::charts;
 use crate::print::escape::html;
 use crate::print::render;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
 use crate::record::Record;
-use crate::statistics::Estimate;
 
 /// What the book is called where it is quoted.
 pub const BOOK: &str = "Threads or tasks?";
@@ -143,76 +140,4 @@ pub fn citation(view: &View, chapter: &str, anchor: &str, text: &str) -> String 
 fn provenance(record: &Record) -> String {
     let revision = record.header.revision.as_deref().unwrap_or("unknown");
     format!("revision {revision}, {} processes", record.runs.len())
-}
-
-/// One row per cell: of each number its median, the ends of its interval over the session's rounds and of the one that holds between sessions,
-/// unrounded: in bytes where its name says so, times in nanoseconds, else counts or shares. The first is the one that the cell was measured for.
-pub fn csv<'a>(names: Vec<String>, rows: impl Iterator<Item = (&'a Cell, Vec<Option<&'a Measured>>)>) -> String {
-    let heads = ["cell", "program", "placement", "condition", "parameters", "rounds"].map(str::to_owned);
-    let ends = ["", "_low", "_high", "_between_low", "_between_high"];
-    let of_numbers = names.iter().flat_map(|name| ends.map(|end| format!("{name}{end}")));
-    let mut out = csv_line(heads.into_iter().chain(of_numbers).chain(["missing".to_owned()]));
-    for (cell, numbers) in rows {
-        let main = numbers.first().copied().flatten();
-        let parameters = cell.parameters.iter().map(|(name, value)| format!("{name}={}", plain(value)));
-        let first = [
-            cell.to_string(),
-            cell.program.clone(),
-            cell.placement.clone(),
-            cell.condition.clone().unwrap_or_default(),
-            parameters.collect::<Vec<_>>().join(" "),
-            known(main).map_or(String::new(), |own| own.estimate.rounds.to_string()),
-        ];
-        let missing = main.and_then(|main| main.as_ref().err()).map_or(String::new(), ToString::to_string);
-        let both = |number| {
-            let own = known(number);
-            let [median, low, high] = csv_numbers(own.map(Quantity::in_session));
-            let [_, between_low, between_high] = csv_numbers(own.map(|own| own.estimate));
-            [median, low, high, between_low, between_high]
-        };
-        let numbers = numbers.into_iter().flat_map(both);
-        out += &csv_line(first.into_iter().chain(numbers).chain([missing]));
-    }
-    out
-}
-
-/// The heads of the columns of [`csv_numbers`].
-pub fn csv_heads(name: &str) -> [String; 3] {
-    ["", "_low", "_high"].map(|end| format!("{name}{end}"))
-}
-
-/// A median and its interval's ends, unrounded, as far as there are any.
-pub fn csv_numbers(estimate: Option<Estimate>) -> [String; 3] {
-    let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
-    let numbers = [estimate.map(|estimate| estimate.median), low, high];
-    numbers.map(|number| number.map_or(String::new(), |number| number.to_string()))
-}
-
-fn known(measured: Option<&Measured>) -> Option<&Quantity> {
-    measured?.as_ref().ok()
-}
-
-/// A line of a CSV file.
-pub fn csv_line(fields: impl Iterator<Item = String>) -> String {
-    fields.map(|field| csv_field(&field)).collect::<Vec<_>>().join(",") + "\n"
-}
-
-/// Quoted where it must be. What a spreadsheet would take for a formula gets a leading apostrophe.
-fn csv_field(text: &str) -> String {
-    let is_number = text.parse::<f64>().is_ok();
-    let text = if text.starts_with(['=', '+', '-', '@']) && !is_number { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_that_need_it_are_quoted_and_formulas_are_disarmed() {
-        assert_eq!(csv_field("a[b, c]"), "\"a[b, c]\"");
-        assert_eq!(csv_field("say \"x\"\n"), "\"say \"\"x\"\"\n\"");
-        assert_eq!(csv_field("=1+1"), "'=1+1");
-        assert_eq!(csv_field("-3.5"), "-3.5");
-    }
 }

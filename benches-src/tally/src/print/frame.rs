@@ -2,12 +2,12 @@
 //! notes, and the small print.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::iter::repeat;
 use std::rc::Rc;
 
 use anyhow::Result;
 
-use crate::book::cell::{Cell, PLACEMENTS, plain};
+use crate::book::cell::{Cell, plain};
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::unit::Unit;
@@ -19,6 +19,7 @@ use crate::print::downloads::SmallPrint;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render;
+use crate::print::table::{self, Table};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
 use crate::record::Record;
@@ -36,29 +37,13 @@ pub const BETWEEN_SESSIONS: &str =
 /// So many numbers stand beside one another, and no more.
 const COLUMNS_AT_MOST: usize = 7;
 
-/// A row's numbers as cells of HTML, or why it has none.
-pub enum Numbers {
-    Cells(Vec<String>),
+/// A row's numbers, or why it has none.
+pub enum Numbers<'a> {
+    Here(Vec<table::Cell>),
     /// The reference machine's, and why none of the row were measured here.
-    There(Vec<String>, Missing),
+    There(Vec<table::Cell>, &'a Missing),
     /// The row has no number at all.
-    Missing(Missing),
-}
-
-impl Numbers {
-    /// Those of a row with this main number: its own cells, or another machine's where only a full
-    /// run would have measured it. Nothing where that has none either.
-    pub fn of(
-        main: &Measured,
-        own: impl FnOnce() -> Result<Vec<String>>,
-        there: impl FnOnce() -> Result<Option<Vec<String>>>,
-    ) -> Result<Option<Self>> {
-        Ok(match main {
-            Ok(_) => Some(Self::Cells(own()?)),
-            Err(missing) if missing.word == "full only" => there()?.map(|cells| Self::There(cells, missing.clone())),
-            Err(missing) => Some(Self::Missing(missing.clone())),
-        })
-    }
+    Missing(&'a Missing),
 }
 
 /// Whose numbers a table shows.
@@ -74,14 +59,14 @@ pub struct Frame<'a> {
     pub freshness: &'a Freshness,
 }
 
-/// What is inside the frame. All of it is HTML but the notes and the CSV.
+/// What is inside the frame. The caption is HTML.
 pub struct Inside<'a> {
     /// What the numbers are, as a sentence after the experiment's question.
     pub caption: String,
     /// The cells that it is about.
     pub cells: Vec<&'a Cell>,
-    /// Head and body of each of its tables: the first has what was measured for its own sake, the others what was counted besides.
-    pub tables: Vec<String>,
+    /// The first has what was measured for its own sake, the others what was counted besides.
+    pub tables: Vec<Table>,
     /// What a quick record lacks.
     pub full_only: Vec<&'a Cell>,
     /// What is said under the table.
@@ -105,7 +90,7 @@ impl Frame<'_> {
     }
 
     /// The table as HTML.
-    pub fn page(&self, inside: &Inside) -> Result<String> {
+    pub fn page(&self, inside: Inside) -> Result<String> {
         let Self { view, plan, experiment, record, freshness } = *self;
         let cells = || inside.cells.iter().copied();
         let shared = shared_parameters(cells().chain(inside.full_only.iter().copied()));
@@ -118,17 +103,20 @@ impl Frame<'_> {
             if rows == 1 { "row" } else { "rows" },
             experiment.name
         );
-        let question = html(&experiment.question);
         let caption = format!(
-            "<caption><span>{question}{} {}; {}.</span></caption>\n",
+            "{}{} {}; {}.",
+            html(&experiment.question),
             self.shared_values(cells(), &shared),
             inside.caption,
             html(&render::context(view, plan, experiment)?)
         );
-        for (nth, table) in inside.tables.iter().enumerate() {
-            let caption = if nth == 0 { &caption } else { "<caption><span>Counted besides</span></caption>\n" };
-            out += &format!("{}<table>\n{caption}{table}</table>\n</div>\n", render::wide(&question));
-        }
+        let captions = [caption].into_iter().chain(repeat("Counted besides".to_owned()));
+        out += &inside
+            .tables
+            .into_iter()
+            .zip(captions)
+            .map(|(table, own)| table.captioned(own).page())
+            .collect::<String>();
         let full_only = self.full_only_note(&inside.full_only, &shared).into_iter();
         let doubts = record.losses().into_iter().chain(record.doubts()).map(|doubt| format!("Doubt: {doubt}."));
         let own = experiment.note.iter().chain(&inside.notes).cloned();
@@ -152,60 +140,53 @@ impl Frame<'_> {
         Ok(out + &small.page(view, plan, experiment)? + "</div>\n</details>\n")
     }
 
-    /// Head and body of tables with a row per cell, in which placements follow one another. The first has so many columns, and no other has more
+    /// Tables with a row per cell, in which placements follow one another. The first has so many columns, and no other has more
     /// than a page has room for.
     pub fn tables(
         &self,
         heads: &[String],
-        rows: &[(&Cell, Numbers)],
+        mut rows: Vec<(&Cell, Numbers)>,
         full_only: &[&Cell],
         first: usize,
-    ) -> Vec<String> {
+    ) -> Vec<Table> {
         let shared = shared_parameters(rows.iter().map(|(cell, _)| *cell).chain(full_only.iter().copied()));
-        let first = first.min(heads.len());
-        let mut tables = vec![self.table(heads, rows, &shared, 0..first)];
-        for from in (first..heads.len()).step_by(COLUMNS_AT_MOST) {
-            tables.push(self.table(heads, rows, &shared, from..heads.len().min(from + COLUMNS_AT_MOST)));
-        }
+        let (first, others) = heads.split_at(first.min(heads.len()));
+        let mut tables = vec![self.table(first, &mut rows, &shared, true)];
+        tables.extend(others.chunks(COLUMNS_AT_MOST).map(|heads| self.table(heads, &mut rows, &shared, false)));
         tables
     }
 
-    fn table(&self, heads: &[String], rows: &[(&Cell, Numbers)], shared: &[String], columns: Range<usize>) -> String {
-        let head: String = heads[columns.clone()].iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
-        let mut out = format!("<thead>\n<tr><td></td>{head}</tr>\n</thead>\n<tbody>\n");
+    /// The next of them, which takes its cells from the rows.
+    fn table(&self, heads: &[String], rows: &mut [(&Cell, Numbers)], shared: &[String], is_first: bool) -> Table {
+        let mut table = Table::new(&self.experiment.question, heads).without_corner();
         let mut placement = "";
         for (cell, numbers) in rows {
             let (numbers, there) = match numbers {
-                Numbers::Cells(cells) => (cells[columns.clone()].concat(), None),
-                Numbers::There(cells, missing) => (cells[columns.clone()].concat(), Some(missing)),
-                Numbers::Missing(missing) if columns.start == 0 => (without_number(missing, columns.len()), None),
+                Numbers::Here(cells) => (cells.drain(..heads.len()).collect(), None),
+                Numbers::There(cells, missing) => (cells.drain(..heads.len()).collect(), Some(missing)),
+                Numbers::Missing(missing) if is_first => (without_number(missing, heads.len()), None),
                 // Why is said in the first table.
                 Numbers::Missing(_) => continue,
             };
             if cell.placement != placement {
-                // A head is that of all rows of its own body.
-                out += if placement.is_empty() { "" } else { "</tbody>\n<tbody>\n" };
                 placement = &cell.placement;
-                let width = columns.len() + 1;
-                let words = html(words::placement(placement));
-                out += &format!("<tr><th colspan=\"{width}\" scope=\"rowgroup\">{words}</th></tr>\n");
+                table.group(words::placement(placement));
             }
-            let anchor = match columns.start {
-                0 => format!(" id=\"{}\"", render::row_anchor(self.experiment, cell)),
-                _ => String::new(),
+            let anchor = match is_first {
+                true => format!(" id=\"{}\"", render::row_anchor(self.experiment, cell)),
+                false => String::new(),
             };
             let (program, label) = (&cell.program, html(&self.plan.programs.cell(cell, shared)));
             let (listing, cell) = (self.view.program(&self.plan.chapter, program), html(&cell.to_string()));
             let name = format!("<a href=\"{listing}\" title=\"{cell}\">{label}</a>");
-            out += &match there {
-                None => format!("<tr{anchor}><th scope=\"row\">{name}</th>{numbers}</tr>\n"),
+            match there {
+                None => table.row_with(&anchor, name, numbers),
                 Some(missing) => {
-                    let name = render::instead(&name, missing);
-                    format!("<tr{anchor} class=\"elsewhere\"><th scope=\"row\">{name}</th>{numbers}</tr>\n")
+                    table.row_with(&format!("{anchor} class=\"elsewhere\""), render::instead(&name, missing), numbers)
                 }
-            };
+            }
         }
-        out + "</tbody>\n"
+        table
     }
 
     /// Parameters that all cells share, as they stand in a caption, as HTML: ` All rows: 500 members.`
@@ -224,33 +205,26 @@ impl Frame<'_> {
         (!labels.is_empty()).then(|| format!("Measured with effort = full only: {}.", labels.join("; ")))
     }
 
-    /// Head and body of a table about one cell: a row per measure, of which there are too many for columns.
-    pub fn one_cell(&self, cell: &Cell, heads: [&str; 2], rows: &[(&str, String, String)]) -> String {
-        let [what, value] = heads;
+    /// A table about one cell: a row per measure, of which there are too many for columns.
+    pub fn one_cell<'b>(
+        &self,
+        cell: &Cell,
+        heads: [&str; 2],
+        rows: impl Iterator<Item = (&'b str, String, table::Cell)>,
+    ) -> Table {
         let anchor = render::row_anchor(self.experiment, cell);
-        let mut out =
-            format!("<thead>\n<tr><th scope=\"col\">{what}</th><th scope=\"col\">{value}</th></tr>\n</thead>\n");
-        out += &format!("<tbody id=\"{anchor}\">\n");
+        let mut table = Table::new(&self.experiment.question, heads);
         for (measure, head, number) in rows {
-            let anchor = render::measure_anchor(&anchor, measure);
-            out += &format!("<tr id=\"{anchor}\"><th scope=\"row\">{head}</th>{number}</tr>\n");
+            table.row_with(&format!(" id=\"{}\"", render::measure_anchor(&anchor, measure)), head, [number]);
         }
-        out + "</tbody>\n"
+        table.anchored(anchor)
     }
 }
 
 /// A row that has no number, over so many columns.
-fn without_number(missing: &Missing, columns: usize) -> String {
+fn without_number(missing: &Missing, columns: usize) -> Vec<table::Cell> {
     let (word, reason) = (render::boxed_word(missing), html(&missing.reason));
-    format!("<td colspan=\"{columns}\" class=\"none\">{word} {reason}</td>")
-}
-
-/// Every cell of a full run but the second arms of A/A pairs, in the order of a table.
-pub fn planned_cells(experiment: &Experiment) -> Result<Vec<Cell>> {
-    let mut cells = experiment.full_cells()?;
-    cells.retain(|cell| !cell.is_twin());
-    cells.sort_by_key(|cell| PLACEMENTS.iter().position(|placement| *placement == cell.placement));
-    Ok(cells)
+    vec![table::Cell::with(&format!(" colspan=\"{columns}\" class=\"none\""), format!("{word} {reason}"))]
 }
 
 /// Whether the headline came out as precise as was aimed at, and what was done about it; nothing of a record that has no headline.

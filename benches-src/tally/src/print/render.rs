@@ -232,13 +232,6 @@ pub fn wide(label: &str) -> String {
     format!("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\n")
 }
 
-/// A table in a box of its own, which is named aloud by its title. Its rows are HTML.
-pub fn table(title: &str, heads: &[&str], rows: &str) -> String {
-    let heads: String = heads.iter().map(|head| format!("<th scope=\"col\">{}</th>", html(head))).collect();
-    let box_of = wide(&html(title));
-    format!("{box_of}<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n")
-}
-
 /// What a reader must know about how fresh a record is; nothing where it is.
 pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machine) -> Option<Missing> {
     let again = match machine {

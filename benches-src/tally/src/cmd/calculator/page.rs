@@ -11,6 +11,7 @@ use crate::print::calculator::{Case, Choice, Value, Who};
 use crate::print::downloads::{self, BOOK};
 use crate::print::escape::{html, identifier};
 use crate::print::render::{self, Form};
+use crate::print::table::{csv, csv_numbers};
 use crate::record::{self, Header};
 use crate::statistics::Estimate;
 
@@ -82,13 +83,13 @@ impl Printer<'_> {
     /// The worked cases as CSV: what is assumed of each, what is measured, and what follows, unrounded.
     fn csv(&self) -> Result<String> {
         let heads = ["case", "what", "of", "unit", "median", "low", "high", "formula", "missing"];
-        let mut out = downloads::csv_line(heads.into_iter().map(str::to_owned));
+        let mut lines = vec![heads.map(str::to_owned).to_vec()];
         for case in self.cases {
             let mut line = |what: &str, of: &str, unit: &str, value: &Value, formula: String| {
                 let words = [case.name.as_str(), what, of, unit].map(str::to_owned);
-                let numbers = downloads::csv_numbers(value.as_ref().ok().copied());
+                let numbers = csv_numbers(value.as_ref().ok().copied());
                 let missing = value.as_ref().err().map_or(String::new(), ToString::to_string);
-                out += &downloads::csv_line(words.into_iter().chain(numbers).chain([formula, missing]));
+                lines.push(words.into_iter().chain(numbers).chain([formula, missing]).collect());
             };
             for setting in &self.data.settings {
                 let estimate = Estimate { median: case.number_of(&setting.name)?, interval: None, rounds: 0 };
@@ -114,7 +115,7 @@ impl Printer<'_> {
                 }
             }
         }
-        Ok(out)
+        Ok(csv(lines))
     }
 
     /// Where its numbers come from, the bare numbers, how to compute them again, how to cite them. The raw records stand under the tables

@@ -11,7 +11,7 @@ use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::plan_file::{self, LONGEST_LINE};
 use crate::cmd::listing::operation;
-use crate::print::frame::{planned_cells, shared_parameters};
+use crate::print::frame::shared_parameters;
 use crate::print::view::View;
 use crate::project::Project;
 
@@ -63,7 +63,7 @@ pub fn labels(view: &View, plan: &Plan) -> Result<Vec<String>> {
     let place = view.project.place(&view.project.programs_of(&plan.chapter));
     let mut wrong = Vec::new();
     for experiment in &plan.experiments {
-        let cells = planned_cells(experiment)?;
+        let cells = experiment.planned_cells()?;
         let shared = shared_parameters(cells.iter());
         let mut labels = BTreeMap::new();
         for cell in &cells {

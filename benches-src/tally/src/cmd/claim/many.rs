@@ -11,7 +11,7 @@ use super::{claim_link, sentence};
 use crate::book::verdict::Verdict;
 use crate::print::escape::html;
 use crate::print::format;
-use crate::print::render;
+use crate::print::table::{Cell, Table};
 use crate::print::view::View;
 use crate::record::machine::Known;
 
@@ -24,19 +24,16 @@ type Facts = BTreeMap<&'static str, String>;
 /// A row for each claim on which machines differ.
 pub fn table(view: &View, views: &[View], rows: &[&Row]) -> Result<String> {
     let facts: Vec<Facts> = views.iter().map(facts_of).collect::<Result<_>>()?;
-    let mut body = String::new();
+    let heads = ["id", "claim", "on how many machines", "the fact that tells best where it holds"];
+    let mut table = Table::new("Claims on which machines differ", heads);
     for row in rows {
         let publication = view.published.publication(&row.claim.source)?;
         let split = Split::of(&facts, &row.on).map_or("–".to_owned(), |own| html(&own.in_words()));
-        body += &format!(
-            "<tr><th scope=\"row\">{}</th><td class=\"none\">{}</td><td class=\"none\">{}</td><td class=\"none\">{split}</td></tr>\n",
-            claim_link(view, row.chapter, row.claim),
-            sentence(row.claim, publication),
-            html(&row.on.iter().map(|own| own.counted).collect::<Counts>().words().unwrap_or_default())
-        );
+        let counted = row.on.iter().map(|own| own.counted).collect::<Counts>().words().unwrap_or_default();
+        let cells = [sentence(row.claim, publication), html(&counted), split].map(Cell::words);
+        table.row(claim_link(view, row.chapter, row.claim), cells);
     }
-    let heads = ["id", "claim", "on how many machines", "the fact that tells best where it holds"];
-    Ok(render::table("Claims on which machines differ", &heads, &body))
+    Ok(table.page())
 }
 
 fn facts_of(view: &View) -> Result<Facts> {

@@ -17,6 +17,7 @@ use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::scatter::{DRAWN, Point, Scatter as Planned, X};
+use crate::print::table::{Cell, Table, csv, csv_heads, csv_numbers};
 use crate::print::view::View;
 use crate::record::{self, Header};
 
@@ -120,7 +121,7 @@ fn figure(
         ),
         stale: stale(view, asked)?,
         table: table(view, planned, asked, points)?,
-        csv: csv(planned, asked, points),
+        csv: lines(planned, asked, points),
         cite: cite(view, planned, asked, points, finding)?,
         marks,
     };
@@ -154,33 +155,24 @@ fn stale(view: &View, asked: &Heads) -> Result<String> {
 
 /// Every number of every machine, and under them what is known of each.
 fn table(view: &View, planned: &Planned, asked: &Heads, points: &[Point]) -> Result<String> {
-    let mut rows = String::new();
+    let heads = ["machine"].into_iter().chain(asked.iter().map(|(head, _)| head.as_str()));
+    let mut numbers = Table::new(&planned.what, heads);
+    let heads = ["machine"].into_iter().chain(planned.facts.iter().map(String::as_str));
+    let mut facts = Table::new("What is known of each machine", heads);
     for point in points {
-        let cell = |((_, asked), number): (&(String, Asked), &Measured)| -> Result<String> {
-            Ok(format!("<td>{}</td>", number_of(view, point, asked, number)?))
-        };
-        let cells = asked.iter().zip(&point.numbers).map(cell).collect::<Result<String>>()?;
-        rows += &format!("<tr>{}{cells}</tr>\n", machine(view, point));
-    }
-    let heads = asked.iter().map(|(head, _)| head.as_str());
-    let numbers = render::table(&planned.what, &[&["machine"], &heads.collect::<Vec<_>>()[..]].concat(), &rows);
-    if planned.facts.is_empty() {
-        return Ok(numbers);
-    }
-    let facts = |point: &Point| {
+        let cells = asked.iter().zip(&point.numbers);
+        let cells = cells.map(|((_, asked), number)| Ok(Cell::html(number_of(view, point, asked, number)?)));
+        numbers.row(machine(view, point), cells.collect::<Result<Vec<_>>>()?);
         let fact = |own: &Result<String, _>| own.as_ref().map_or_else(render::boxed_inline, |value| html(value));
-        let cells = point.facts.iter().map(|own| format!("<td class=\"none\">{}</td>", fact(own)));
-        format!("<tr>{}{}</tr>\n", machine(view, point), cells.collect::<String>())
-    };
-    let heads = planned.facts.iter().map(String::as_str);
-    let heads = [&["machine"], &heads.collect::<Vec<_>>()[..]].concat();
-    Ok(numbers + &render::table("What is known of each machine", &heads, &points.iter().map(facts).collect::<String>()))
+        facts.row(machine(view, point), point.facts.iter().map(|own| Cell::words(fact(own))));
+    }
+    Ok(numbers.page() + &if planned.facts.is_empty() { String::new() } else { facts.page() })
 }
 
 fn machine(view: &View, point: &Point) -> String {
     let (place, slug) = (view.way_to("machines.md"), html(point.machine.slug()));
     let mark = view.reference_mark(&point.machine);
-    format!("<th scope=\"row\"><a href=\"{place}#machine-{slug}\">{}</a>{mark}</th>", html(point.machine.name()))
+    format!("<a href=\"{place}#machine-{slug}\">{}</a>{mark}", html(point.machine.name()))
 }
 
 /// The numbers of the machine that is shown lead to their tables.
@@ -192,20 +184,19 @@ fn number_of(view: &View, point: &Point, asked: &Asked, number: &Measured) -> Re
     })
 }
 
-fn csv(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
-    let head = |(label, _): &(String, Asked)| downloads::csv_heads(&identifier(label).replace('-', "_"));
+fn lines(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
+    let head = |(label, _): &(String, Asked)| csv_heads(&identifier(label).replace('-', "_"));
     let heads = ["machine".to_owned()].into_iter().chain(asked.iter().flat_map(head));
-    let last = ["unit", "missing"].map(str::to_owned);
-    let mut out = downloads::csv_line(heads.chain(planned.facts.iter().cloned()).chain(last));
-    for point in points {
+    let heads = heads.chain(planned.facts.iter().cloned()).chain(["unit", "missing"].map(str::to_owned));
+    let line = |point: &Point| {
         let numbers = point.numbers.iter().map(|number| number.as_ref().ok().map(|number| number.estimate));
         let facts = point.facts.iter().map(|fact| fact.clone().unwrap_or_default());
         let lacking = point.lacking().map(|(place, missing)| format!("{}: {missing}", asked[place].0));
-        let fields = [point.machine.slug().to_owned()].into_iter().chain(numbers.flat_map(downloads::csv_numbers));
+        let fields = [point.machine.slug().to_owned()].into_iter().chain(numbers.flat_map(csv_numbers));
         let last = ["times in ns".to_owned(), lacking.collect::<Vec<_>>().join("; ")];
-        out += &downloads::csv_line(fields.chain(facts).chain(last));
-    }
-    out
+        fields.chain(facts).chain(last).collect()
+    };
+    csv([heads.collect::<Vec<_>>()].into_iter().chain(points.iter().map(line)))
 }
 
 /// How to cite it: what it says, and when that was measured.

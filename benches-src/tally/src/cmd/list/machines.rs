@@ -9,6 +9,7 @@ use crate::print::comparison::{Glance, elsewhere};
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
+use crate::print::table::{Cell, Table};
 use crate::print::view::{View, newest};
 use crate::project::Machine;
 use crate::record::Record;
@@ -56,7 +57,7 @@ pub fn print(view: &View, form: Form) -> Result<String> {
             }
         };
     }
-    Ok(if form == Form::Page { at_a_glance(view, &glance) + &out + &sources() } else { out })
+    Ok(if form == Form::Page { at_a_glance(view, glance) + &out + &sources() } else { out })
 }
 
 /// The facts by which machines are compared first.
@@ -64,43 +65,42 @@ const COMPARED: [&str; 3] = ["CPU", "idle driver", "kernel"];
 
 /// What differs between machines is seen where they stand below each other; a single one needs no table. A script of the page sorts by a column whose head is
 /// chosen.
-fn at_a_glance(view: &View, rows: &[String]) -> String {
+fn at_a_glance(view: &View, rows: Vec<(String, Vec<Cell>)>) -> String {
     if rows.len() < 2 {
         return String::new();
     }
     let numbers = view.front.glance.iter().map(|own| own.label.as_str());
     let heads = ["machine"].into_iter().chain(numbers).chain(["mitigations on entry"]).chain(COMPARED);
-    let heads: String = heads.map(|name| format!("<th scope=\"col\">{}</th>", html(name))).collect();
-    format!(
-        "{}<table class=\"sortable\">\n<caption><span>All {} machines at a glance. Where a machine’s own table says so, its mitigations are as far as they were \
-         noted then.</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
-        render::wide("All machines at a glance"),
-        rows.len(),
-        rows.concat()
-    )
+    let caption = format!(
+        "All {} machines at a glance. Where a machine’s own table says so, its mitigations are as far as they were noted then.",
+        rows.len()
+    );
+    let mut table = Table::new("All machines at a glance", heads).with(" class=\"sortable\"").captioned(caption);
+    for (name, cells) in rows {
+        table.row(name, cells);
+    }
+    table.page()
 }
 
-fn glance_row(view: &View, machine: &Machine, facts: &Facts) -> Result<String> {
+fn glance_row(view: &View, machine: &Machine, facts: &Facts) -> Result<(String, Vec<Cell>)> {
     let known = |name: &str| facts.known.get(name).cloned();
     let values = [facts.mitigations_on_entry()].into_iter().chain(COMPARED.map(known));
     let value = |value: Option<String>| value.map_or("not known".to_owned(), |value| html(&value));
-    let facts: String = values.map(|known| format!("<td class=\"none\">{}</td>", value(known))).collect();
-    let numbers = view.front.glance.iter().map(|own| glance_cell(view, machine, own)).collect::<Result<String>>()?;
+    let numbers = view.front.glance.iter().map(|own| glance_cell(view, machine, own));
+    let cells = numbers.chain(values.map(|known| Ok(Cell::words(value(known))))).collect::<Result<_>>()?;
     let (slug, reference) = (html(machine.slug()), view.reference_mark(machine));
-    let name = html(machine.name());
-    let head = format!("<th scope=\"row\"><a href=\"#machine-{slug}\">{name}</a>{reference}</th>");
-    Ok(format!("<tr>{head}{numbers}{facts}</tr>\n"))
+    Ok((format!("<a href=\"#machine-{slug}\">{}</a>{reference}", html(machine.name())), cells))
 }
 
 /// A number of a machine, with what it is sorted by.
-fn glance_cell(view: &View, machine: &Machine, glance: &Glance) -> Result<String> {
+fn glance_cell(view: &View, machine: &Machine, glance: &Glance) -> Result<Cell> {
     let asked = view.plans.asked(&glance.quantity, None)?;
     Ok(match elsewhere(view, machine, &asked)? {
         Ok(quantity) => {
-            let shown = render::in_table(&format::quantity(&quantity));
-            format!("<td data-sort=\"{}\">{shown}</td>", quantity.estimate.median)
+            let sorted = format!(" data-sort=\"{}\"", quantity.estimate.median);
+            Cell::with(&sorted, render::in_table(&format::quantity(&quantity)))
         }
-        Err(missing) => format!("<td>{}</td>", render::boxed_inline(&missing)),
+        Err(missing) => Cell::html(render::boxed_inline(&missing)),
     })
 }
 
@@ -139,45 +139,39 @@ fn facts_of(facts: &Facts) -> String {
     let (unseen, seen): (Vec<_>, Vec<_>) =
         facts.listed().into_iter().partition(|fact| matches!(fact.known, Known::NotLookedFor));
     let (first, rest): (Vec<_>, Vec<_>) = seen.into_iter().partition(|fact| fact.decides);
-    let names: Vec<&str> = unseen.iter().map(|fact| fact.name).collect();
-    let unseen = match names.is_empty() {
-        true => String::new(),
-        false => row("not looked for when this was measured", &html(&names.join("; "))),
-    };
     let number = first.len() + rest.len();
-    let first =
-        table("What tells this machine from others", &(first.iter().map(fact_row).collect::<String>() + &unseen));
+    let mut decides = table("What tells this machine from others", first.iter().filter_map(in_row));
+    if !unseen.is_empty() {
+        let names: Vec<&str> = unseen.iter().map(|fact| fact.name).collect();
+        decides.row("not looked for when this was measured", [Cell::text(&names.join("; "))]);
+    }
     let rest = match rest.is_empty() {
         true => String::new(),
-        false => table("What else is known of this machine", &rest.iter().map(fact_row).collect::<String>()),
+        false => table("What else is known of this machine", rest.iter().filter_map(in_row)).page(),
     };
-    format!("<details class=\"numbers\"><summary>{number} facts</summary>\n{first}{rest}</details>\n")
+    format!("<details class=\"numbers\"><summary>{number} facts</summary>\n{}{rest}</details>\n", decides.page())
 }
 
-fn fact_row(fact: &Listed) -> String {
-    let value = match &fact.known {
-        Known::Yes(value) => html(in_words(fact.name, value)),
-        Known::No(reason) => format!("not known: {}", html(reason)),
-        Known::NotLookedFor => return String::new(),
-    };
-    row(fact.name, &value)
+fn in_row(fact: &Listed) -> Option<(&'static str, String)> {
+    Some(match &fact.known {
+        Known::Yes(value) => (fact.name, in_words(fact.name, value).to_owned()),
+        Known::No(reason) => (fact.name, format!("not known: {reason}")),
+        Known::NotLookedFor => return None,
+    })
 }
 
 /// Where the facts were read is the same for all machines.
 fn sources() -> String {
-    let rows: String = Facts::sources().map(|(name, source)| row(name, &html(source))).collect();
-    format!(
-        "<details class=\"more\"><summary>Where each fact is read</summary>\n{}</details>\n",
-        table("Where each fact is read", &rows)
-    )
+    let sources = table("Where each fact is read", Facts::sources().map(|(name, source)| (name, source.to_owned())));
+    format!("<details class=\"more\"><summary>Where each fact is read</summary>\n{}</details>\n", sources.page())
 }
 
-fn row(name: &str, value: &str) -> String {
-    format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", html(name))
-}
-
-fn table(label: &str, rows: &str) -> String {
-    format!("{}<table class=\"facts\">\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n", render::wide(label))
+fn table<'a>(label: &str, rows: impl Iterator<Item = (&'a str, String)>) -> Table {
+    let mut table = Table::new(label, [""; 0]).with(" class=\"facts\"");
+    for (name, value) in rows {
+        table.row(html(name), [Cell::text(&value)]);
+    }
+    table
 }
 
 /// What a reader is told of a fact. Older records have what the control group at the root says, which has no word for none.

@@ -8,6 +8,7 @@ use crate::print::calculator::answers::State;
 use crate::print::calculator::numbers::Numbers;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
+use crate::print::table::{Cell, Table};
 use crate::print::takeaways::{self, Advice, Choice};
 use crate::print::view::View;
 
@@ -19,21 +20,16 @@ pub fn print(view: &View, form: Form) -> Result<String> {
     }
     Ok(match form {
         Form::Page => {
-            let row = |Row { service, way, choice, among, because }: &Row| {
-                let service = match way {
-                    Some(way) => format!("<a href=\"{}\">{}</a>", html(way), html(service)),
-                    None => html(service),
-                };
-                format!(
-                    "<tr><th scope=\"row\">{service}</th><td><strong>{choice}</strong></td><td class=\"among\">{among}</td><td>{because}</td></tr>\n"
-                )
-            };
-            let rows: String = rows.iter().map(row).collect();
-            format!(
-                "{}<table class=\"which\">\n<thead><tr><th scope=\"col\">your service</th><th scope=\"col\">here</th>\
-                 <th scope=\"col\">agree</th><th scope=\"col\">because</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
-                render::wide("Which to use for what")
-            )
+            let heads = ["your service", "here", "agree", "because"];
+            let mut table = Table::new("Which to use for what", heads).with(" class=\"which\"");
+            for Row { service, way, choice, among, because } in &rows {
+                let service = html(service);
+                let name = way.as_ref().map(|way| format!("<a href=\"{}\">{service}</a>", html(way)));
+                let choice = Cell::html(format!("<strong>{choice}</strong>"));
+                let cells = [choice, Cell::with(" class=\"among\"", among), Cell::html(because)];
+                table.row(name.unwrap_or(service), cells);
+            }
+            table.page()
         }
         Form::Text => {
             let line =

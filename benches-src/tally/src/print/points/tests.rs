@@ -9,7 +9,7 @@ fn row(hops: u64) -> Row {
     let mut cell = cell("x", "free");
     cell.parameters.insert("hops".to_owned(), json!(hops));
     cell.parameters.insert("runtime".to_owned(), json!(if hops > 2 { "multi" } else { "current" }));
-    Row { cell, main: Err(Missing::new("failed", "")), beyond: None, counters: Vec::new(), marks: Vec::new() }
+    Row { cell, main: Err(Missing::new("failed", "")), beyond: None, others: Vec::new(), marks: Vec::new() }
 }
 
 #[test]

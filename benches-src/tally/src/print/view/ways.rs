@@ -6,9 +6,8 @@ use super::View;
 use crate::book::experiment::{Experiment, select};
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
-use crate::print::frame::planned_cells;
-use crate::print::measures::has_a_row_each;
 use crate::print::render::{measure_anchor, row_anchor};
+use crate::print::results::have_a_row_each;
 
 impl View {
     /// Whether the page that is printed is a chapter's own, or lies below it.
@@ -41,9 +40,9 @@ impl View {
         let page = self.link_to(plan, experiment);
         let Some(selector) = expression.leaves().into_iter().next() else { return Ok(page) };
         let has_table = self.places.has_table(&experiment.name);
-        let cells = planned_cells(experiment)?;
+        let cells = experiment.planned_cells()?;
         let measures = &experiment.measures;
-        let stands_below = cells.len() == 1 && has_a_row_each(measures) && measures.contains(&selector.measure);
+        let stands_below = cells.len() == 1 && have_a_row_each(measures.len()) && measures.contains(&selector.measure);
         let row = select(&cells, selector).map(|cell| match row_anchor(experiment, cell) {
             row if stands_below => measure_anchor(&row, &selector.measure),
             row => row,
