@@ -27,6 +27,13 @@ pub fn is_ones_own(file: &std::ffi::OsStr) -> bool {
     !name.starts_with(['.', '#']) && !name.ends_with('~')
 }
 
+/// The name that somebody who typed this may have meant.
+pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    const ALIKE: f64 = 0.75;
+    let scored = known.map(|name| (strsim::jaro_winkler(typed, name), name));
+    scored.filter(|(score, _)| *score > ALIKE).max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, name)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +57,13 @@ mod tests {
             assert!(!is_ones_own(name.as_ref()), "{name}");
         }
         assert!(["lib.rs", "pair.toml", "a"].iter().all(|name| is_ones_own(name.as_ref())));
+    }
+
+    #[test]
+    fn the_nearest_name_is_the_one_that_was_meant_or_none() {
+        let counters = || ["voluntary_switches", "involuntary_switches", "user_ns", "migrations"].into_iter();
+        assert_eq!(nearest("voluntary", counters()), Some("voluntary_switches"));
+        assert_eq!(nearest("migration", counters()), Some("migrations"));
+        assert_eq!(nearest("xyz", counters()), None);
     }
 }

@@ -1,13 +1,22 @@
 //! tally's rooms, and the arrows between them: each knows those before it and none after it, so that no two know each other. And a file is short
-//! enough to be read at a sitting.
+//! enough to be read at a sitting, with few that have to be read together with it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use regex::Regex;
 
 /// In the order in which they know one another. What stands before them all is known by all.
 const ROOMS: [&str; 7] = ["book", "record", "measure", "compute", "print", "mdbook", "cmd"];
 
 const LONGEST_FILE_LINES: usize = 400;
+
+/// The most files of a room each of which knows, by way of others, all the rest.
+const LARGEST_CIRCLE: usize = 3;
+
+/// Rooms with a larger circle, which may only become smaller.
+const LARGER_CIRCLES: [(&str, usize); 1] = [("record", 8)];
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -48,5 +57,82 @@ fn no_file_is_longer_than_one_reads_at_a_sitting() {
     for file in files(&sources()) {
         let lines = fs::read_to_string(&file).unwrap().lines().count();
         assert!(lines <= LONGEST_FILE_LINES, "{} has {lines} lines", file.display());
+    }
+}
+
+/// What a file is in Rust's words: `print::charts::layout`.
+fn module(file: &Path) -> String {
+    let path = file.strip_prefix(sources()).unwrap().with_extension("");
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).filter(|part| part != "mod").collect();
+    parts.join("::")
+}
+
+/// The modules that a file names, whether all of them are files or not: by `crate::` and `super::`,
+/// and its children by `use`.
+fn named_in(module: &str, code: &str) -> Vec<String> {
+    let parent = module.rsplit_once("::").map_or("", |(parent, _)| parent);
+    let path = Regex::new(r"\b(crate|super)::(\w+(?:::\w+)*)(?:::\{([^}]*)\})?").unwrap();
+    let mut named = Vec::new();
+    for found in path.captures_iter(code) {
+        let base = if &found[1] == "crate" { found[2].to_owned() } else { format!("{parent}::{}", &found[2]) };
+        let inner = found.get(3).map_or("", |inner| inner.as_str()).split(',');
+        named.extend(inner.map(|name| format!("{base}::{}", name.trim())));
+    }
+    let child = Regex::new(r"(?m)^\s*(?:pub )?use (?:self::)?(\w+)::").unwrap();
+    named.extend(child.captures_iter(code).map(|found| format!("{module}::{}", &found[1])));
+    named
+}
+
+/// Every file of a room with those of the same room that it knows.
+fn arrows_within(room: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let is_test = |file: &PathBuf| file.iter().any(|part| part == "tests" || part == "tests.rs");
+    let files = files(&sources().join(room)).into_iter().filter(|file| !is_test(file));
+    let texts: BTreeMap<String, String> =
+        files.map(|file| (module(&file), fs::read_to_string(&file).unwrap())).collect();
+    let known = |own: &String, text: &String| {
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let named = named_in(own, code).into_iter();
+        // A name is of the file whose path it begins with, and of the nearest.
+        let file = |name: String| {
+            let whole = |path: &&String| name == **path || name.starts_with(&format!("{path}::"));
+            texts.keys().filter(whole).max_by_key(|path| path.len()).cloned()
+        };
+        named.filter_map(file).filter(|other| other != own && other != room).collect()
+    };
+    texts.iter().map(|(own, text)| (own.clone(), known(own, text))).collect()
+}
+
+/// Everything that a file knows, by way of others too.
+fn reached<'a>(arrows: &'a BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<&str> = arrows[from].iter().map(String::as_str).collect();
+    while let Some(file) = next.pop() {
+        if reached.insert(file) {
+            next.extend(arrows[file].iter().map(String::as_str));
+        }
+    }
+    reached
+}
+
+#[test]
+fn circles_of_files_are_small() {
+    for room in ROOMS {
+        let larger = LARGER_CIRCLES.iter().find(|(name, _)| *name == room);
+        let most = larger.map_or(LARGEST_CIRCLE, |(_, most)| *most);
+        let arrows = arrows_within(room);
+        for file in arrows.keys() {
+            let back = |other: &&str| reached(&arrows, other).contains(file.as_str());
+            let circle: BTreeSet<&str> = reached(&arrows, file).into_iter().filter(back).collect();
+            assert!(circle.len() <= most, "{} files know each other: {circle:?}", circle.len());
+        }
+    }
+}
+
+#[test]
+fn a_file_knows_what_it_names() {
+    let code = "use super::b::C;\nuse crate::print::{a, d::E};\nuse child::Child;\n";
+    let known = named_in("print::view::ways", code);
+    for name in ["print::view::b::C", "print::a", "print::d::E", "print::view::ways::child"] {
+        assert!(known.iter().any(|own| own.starts_with(name)), "{name}: {known:?}");
     }
 }

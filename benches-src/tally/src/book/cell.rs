@@ -61,6 +61,11 @@ pub const TWIN: &str = "twin";
 /// The condition of a cell whose program is the one that another has taken the place of, where both are measured side by side.
 pub const BEFORE: &str = "before";
 
+/// Whether a key of a grid is a parameter.
+pub fn is_parameter(key: &str) -> bool {
+    !["placement", "condition"].contains(&key)
+}
+
 impl Cell {
     /// The command line that runs it, without the program's own name.
     pub fn arguments(&self) -> Vec<String> {

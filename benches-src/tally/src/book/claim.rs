@@ -4,10 +4,10 @@ use anyhow::{Context, Result, ensure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::measure::nearest;
 use super::plan::Plans;
 use super::quantities::{Asked, Named};
 use super::verdict::Verdict;
+use crate::name::nearest;
 
 /// One sentence that the data can confirm or contradict: a file of a chapter's `claims/`, whose name is the claim's id.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

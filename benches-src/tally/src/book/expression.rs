@@ -17,7 +17,6 @@ use std::fmt;
 use anyhow::{Result, bail, ensure};
 
 use crate::book::count::Count;
-use crate::book::measure::ELAPSED;
 use crate::book::unit::Unit;
 
 /// Arithmetic on cells and numbers.
@@ -29,6 +28,9 @@ pub enum Expression {
     /// What a name stands for, which says its unit.
     In(Unit, Box<Expression>),
 }
+
+/// Time, where nothing else is asked for.
+pub const ELAPSED: &str = "elapsed";
 
 /// So many signs and brackets an expression may have. The longest of this book has fewer than 40.
 const MOST_PARTS: usize = 200;
@@ -280,6 +282,26 @@ impl Parser<'_> {
 
 fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
+}
+
+/// The unit of two combined; none where they do not fit.
+pub fn unit_of(a: Unit, operator: Operator, b: Unit) -> Option<Unit> {
+    use Unit::{Bytes, Count, Nanoseconds, Ratio};
+    match (a, operator, b) {
+        (a, Operator::Plus | Operator::Minus, b) => (a == b).then_some(a),
+        (a, Operator::Over, b) if a == b => Some(Ratio),
+        // So much each, times so many.
+        (Nanoseconds, Operator::Times, Count | Ratio) | (Count | Ratio, Operator::Times, Nanoseconds) => {
+            Some(Nanoseconds)
+        }
+        (Bytes, Operator::Times, Count | Ratio) | (Count | Ratio, Operator::Times, Bytes) => Some(Bytes),
+        (unit @ (Nanoseconds | Bytes), Operator::Over, Count | Ratio) => Some(unit),
+        // So many of it in so much.
+        (Ratio, Operator::Over, Nanoseconds | Bytes) => Some(Count),
+        (Count, Operator::Times | Operator::Over, Ratio) | (Ratio, Operator::Times, Count) => Some(Count),
+        (Ratio, Operator::Times, Ratio) => Some(Ratio),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -61,11 +61,6 @@ impl<T: Clone> OneOrMany<T> {
     }
 }
 
-/// Whether a key of a grid is a parameter.
-pub fn is_parameter(key: &str) -> bool {
-    !["placement", "condition"].contains(&key)
-}
-
 /// A program with its whole grids.
 #[derive(Debug, Clone)]
 pub struct CellGroup {

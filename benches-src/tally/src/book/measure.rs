@@ -7,8 +7,10 @@ use syscalls::{aarch64, x86_64};
 
 use crate::book::count::{Count, KINDS};
 use crate::book::experiment::Experiment;
+pub use crate::book::expression::ELAPSED;
 use crate::book::reading::part;
 use crate::book::unit::Unit;
+use crate::name::nearest;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -56,9 +58,6 @@ pub fn counter_named(name: &str) -> Option<&'static Counter> {
 
 /// How a quantile of single laps begins; its share follows.
 pub const QUANTILE: &str = "quantile_";
-
-/// Time, where nothing else is asked for.
-pub const ELAPSED: &str = "elapsed";
 
 /// Refuses a measure that an experiment cannot have, whoever is measured.
 pub fn check(measure: &str, experiment: &Experiment) -> Result<()> {
@@ -126,24 +125,9 @@ fn known(experiment: &Experiment) -> Vec<String> {
     }
 }
 
-/// The name that somebody who typed this may have meant.
-pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    const ALIKE: f64 = 0.75;
-    let scored = known.map(|name| (strsim::jaro_winkler(typed, name), name));
-    scored.filter(|(score, _)| *score > ALIKE).max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_name_is_the_one_that_was_meant_or_none() {
-        let counters = || COUNTERS.iter().map(|counter| counter.name);
-        assert_eq!(nearest("voluntary", counters()), Some("voluntary_switches"));
-        assert_eq!(nearest("migration", counters()), Some("migrations"));
-        assert_eq!(nearest("xyz", counters()), None);
-    }
 
     #[test]
     fn system_calls_are_linux_own_and_instructions_of_few_kinds() {

@@ -1,6 +1,7 @@
 //! What was asked: programs, experiments and their cells, expressions, quantities, claims, published figures, directives.
 
 pub mod allocator;
+pub mod answer;
 pub mod cell;
 pub mod claim;
 pub mod count;
@@ -20,7 +21,9 @@ pub mod published;
 pub mod quantities;
 pub mod reading;
 pub mod renamed;
+pub mod scatter;
 pub mod sentences;
+pub mod takeaways;
 pub mod unit;
 pub mod verdict;
 pub mod words;

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Error, Result, anyhow};
 use serde::de::DeserializeOwned;
 
-use crate::book::measure::nearest;
-use crate::name;
+use crate::name::{self, nearest};
 use crate::project::Project;
 
 /// The most signs that a line of a plan has, so that a reader without wrapping sees all of it and a diff shows what changed.

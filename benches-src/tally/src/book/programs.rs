@@ -8,9 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::book::measure::nearest;
-use crate::book::{grid, plan_file};
-use crate::name;
+use crate::book::{cell, plan_file};
+use crate::name::{self, nearest};
 use crate::project::Project;
 
 /// What is said of each program of a chapter, once.
@@ -110,7 +109,7 @@ impl Programs {
             }
             for (parameter, value) in &program.defaults {
                 ensure!(
-                    grid::is_parameter(parameter) && !value.is_array() && !value.is_object(),
+                    cell::is_parameter(parameter) && !value.is_array() && !value.is_object(),
                     "{name}: {parameter} = {value} is no default; defaults are parameters, each with one value"
                 );
             }

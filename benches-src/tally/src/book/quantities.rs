@@ -9,11 +9,10 @@ use serde::Deserialize;
 
 use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
-use crate::book::measure::nearest;
 use crate::book::plan::{Plan, Plans};
 use crate::book::plan_file;
 use crate::book::unit::Unit;
-use crate::name;
+use crate::name::{self, nearest};
 use crate::project::Project;
 
 /// Numbers with a name, which pages, captions, claims and takeaways say.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use anyhow::{Context, Result};
+
 /// The sentences of a paragraph, one after the other, with the space after each. A sign within one of these places ends none.
 pub fn of(text: &str, without: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
@@ -28,6 +30,18 @@ pub fn of(text: &str, without: &[Range<usize>]) -> Vec<Range<usize>> {
         sentences.push(from..text.len());
     }
     sentences
+}
+
+/// What stands in braces, with them.
+pub fn braces(text: &str) -> Result<Vec<Range<usize>>> {
+    let mut places = Vec::new();
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{').map(|at| from + at) {
+        let close = text[open..].find('}').with_context(|| format!("a brace that is not closed in {text:?}"))?;
+        from = open + close + 1;
+        places.push(open..from);
+    }
+    Ok(places)
 }
 
 /// The paragraph around a place in a page: what stands between two empty lines, or a row or an item of its own.

@@ -5,8 +5,6 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::book::expression::Operator;
-
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -48,25 +46,5 @@ impl Unit {
             Unit::Bytes => "_bytes",
             Unit::Count | Unit::Ratio => "",
         }
-    }
-}
-
-/// The unit of two combined; none where they do not fit.
-pub fn unit_of(a: Unit, operator: Operator, b: Unit) -> Option<Unit> {
-    use Unit::{Bytes, Count, Nanoseconds, Ratio};
-    match (a, operator, b) {
-        (a, Operator::Plus | Operator::Minus, b) => (a == b).then_some(a),
-        (a, Operator::Over, b) if a == b => Some(Ratio),
-        // So much each, times so many.
-        (Nanoseconds, Operator::Times, Count | Ratio) | (Count | Ratio, Operator::Times, Nanoseconds) => {
-            Some(Nanoseconds)
-        }
-        (Bytes, Operator::Times, Count | Ratio) | (Count | Ratio, Operator::Times, Bytes) => Some(Bytes),
-        (unit @ (Nanoseconds | Bytes), Operator::Over, Count | Ratio) => Some(unit),
-        // So many of it in so much.
-        (Ratio, Operator::Over, Nanoseconds | Bytes) => Some(Count),
-        (Count, Operator::Times | Operator::Over, Ratio) | (Ratio, Operator::Times, Count) => Some(Count),
-        (Ratio, Operator::Times, Ratio) => Some(Ratio),
-        _ => None,
     }
 }

@@ -71,7 +71,7 @@ impl Between {
     }
 
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
-        let known = &*view.between;
+        let known = view.between();
         let one = match (self.correlation, self.too_narrow) {
             (true, _) => Some(known.correlation),
             (_, true) => Some(known.too_narrow),

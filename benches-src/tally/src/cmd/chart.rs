@@ -6,16 +6,19 @@ use clap::{Args, ValueEnum};
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
+use crate::book::takeaways::Takeaway;
 use crate::compute::quantity::Missing;
 use crate::compute::sessions::Sessions;
 use crate::print::charts::{self, Packages, Request};
 use crate::print::downloads::SmallPrint;
 use crate::print::escape::{html, identifier};
+use crate::print::figure;
 use crate::print::frame::marks_notes;
 use crate::print::points::{Points, Source};
 use crate::print::render::{self, Form};
 use crate::print::rows::{self, Row};
-use crate::print::takeaways::{self, Takeaway};
+use crate::print::sentences;
+use crate::print::takeaways;
 use crate::print::view::View;
 use crate::record::sources::Freshness;
 
@@ -92,7 +95,7 @@ impl Chart {
         let points = self.shape.points(&Source { view, plan, experiment, record, rows: &rows })?;
         if self.standalone {
             let request = self.request(view, experiment, &points, &self.spoken(view, experiment)?)?;
-            let drawn = view.pencil.draw(&view.project, &request, packages(view))?;
+            let drawn = view.output.pencil.draw(&view.project, &request, packages(view))?;
             return charts::standalone(&view.project, &drawn.wide);
         }
         if form != Form::Page {
@@ -150,7 +153,7 @@ impl Chart {
 
     /// The caption in plain words.
     fn spoken(&self, view: &View, experiment: &Experiment) -> Result<String> {
-        render::fill(view, experiment, self.caption(view, experiment)?, Form::Text)
+        sentences::fill(view, experiment, self.caption(view, experiment)?, Form::Text)
     }
 
     fn caption<'a>(&'a self, view: &'a View, experiment: &Experiment) -> Result<&'a str> {
@@ -189,11 +192,11 @@ impl Chart {
         let name = self.shape.name();
         let spoken = self.spoken(view, experiment)?;
         let request = self.request(view, experiment, points, &spoken)?;
-        let pictures = charts::pictures_or_why(view, &request, packages(view));
+        let pictures = figure::pictures_or_why(view, &request, packages(view));
         let own = self.name();
         let path = format!("{}/{}/{own}", view.machine.slug(), plan.chapter);
-        let file = charts::write_specification(view, &path, &request)?;
-        let live = charts::write_live(view, &path, &own, &request)?;
+        let file = figure::write_specification(view, &path, &request)?;
+        let live = figure::write_live(view, &path, &own, &request)?;
         let command = format!("cargo tally chart {} {name}", experiment.name);
         let small = SmallPrint {
             figure: &own,
@@ -211,7 +214,7 @@ impl Chart {
         let doubts = marks_notes(rows.iter().map(|row| (&row.cell, &row.marks)));
         let doubts: String =
             doubts.iter().map(|doubt| format!(" <span class=\"legend\">{}</span>", html(doubt))).collect();
-        let caption = render::fill(view, experiment, self.caption(view, experiment)?, Form::Page)?;
+        let caption = sentences::fill(view, experiment, self.caption(view, experiment)?, Form::Page)?;
         Ok(format!(
             "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n\
              {stale}{lost}{pictures}<figcaption>{caption}{doubts}</figcaption>\n{small}</figure>\n",

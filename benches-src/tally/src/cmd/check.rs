@@ -19,7 +19,8 @@ use crate::book::published::Figure;
 use crate::cmd::check::records::Records;
 use crate::cmd::claim::can_be_concluded;
 use crate::print::formats;
-use crate::print::render::{self, Form};
+use crate::print::render::Form;
+use crate::print::sentences;
 use crate::print::view::View;
 
 /// Whether plans, listings, pages and records agree
@@ -87,7 +88,7 @@ fn claims(view: &View) -> Vec<String> {
         can_be_concluded(view, plan, claim)?;
         let (_, experiment) = view.plans.experiment(&claim.experiment)?;
         for sentence in claim.conclusions() {
-            render::fill(view, experiment, &sentence, Form::Text).with_context(|| format!("{sentence:?}"))?;
+            sentences::fill(view, experiment, &sentence, Form::Text).with_context(|| format!("{sentence:?}"))?;
         }
         Ok(())
     };

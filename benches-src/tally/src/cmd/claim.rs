@@ -25,6 +25,7 @@ use crate::compute::quantity::Missing;
 use crate::print::downloads::{self, BOOK};
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
+use crate::print::sentences;
 use crate::print::view::View;
 
 /// A claim and its verdict
@@ -150,7 +151,7 @@ impl<'a> Judged<'a> {
         let further = self.claim.compared.iter().map(|why| format!(" Not judged: {why}."));
         let further = further.chain(self.claim.unchecked.iter().map(|what| format!(" Not checked: {what}.")));
         let further = self.why_undecided() + &further.collect::<String>() + &self.why_open();
-        Ok(render::fill(view, self.experiment, &sentence, form)? + &render::words(&further, form))
+        Ok(sentences::fill(view, self.experiment, &sentence, form)? + &render::words(&further, form))
     }
 
     /// Which intervals reach over what, where the plan leaves that to be said.

@@ -8,8 +8,8 @@ mod scatter;
 use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::book::takeaways::{self, LADDER};
 use crate::print::render::Form;
-use crate::print::takeaways::{self, LADDER};
 use crate::print::view::View;
 
 /// A figure that compares, by its name: rungs of the ladder, two costs, or machines

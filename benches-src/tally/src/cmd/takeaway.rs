@@ -5,10 +5,11 @@ mod advice;
 use anyhow::Result;
 use clap::Args;
 
+use crate::book::takeaways::Case;
 use crate::compute::quantity::Missing;
 use crate::print::render::{self, Form};
-use crate::print::takeaways::{self, Case};
 use crate::print::view::View;
+use crate::print::{sentences, takeaways};
 
 /// A finding, in the sentence that the data choose
 #[derive(Args)]
@@ -78,7 +79,7 @@ fn variants(view: &View) -> Result<String> {
     for (of, case) in view.front.cases() {
         let when = if case.when.is_empty() { "otherwise".to_owned() } else { case.when.join(", ") };
         let choice = case.choice.map_or(String::new(), |choice| format!("{}: ", choice.word()));
-        out += &format!("{of} ({when})\n    {choice}{}\n", plain(&takeaways::sentence(view, &case.say, Form::Text)?));
+        out += &format!("{of} ({when})\n    {choice}{}\n", plain(&sentences::sentence(view, &case.say, Form::Text)?));
     }
     Ok(out)
 }

@@ -76,7 +76,7 @@ impl Head {
         let card = self.card(view).transpose()?;
         let name = format!("{}/pictures/{}.png", view.machine.slug(), identifier(self.path.trim_end_matches(".md")));
         let to = view.project.generated().join(&name);
-        match card.and_then(|svg| view.pencil.card(&view.project, &svg, &to)) {
+        match card.and_then(|svg| view.output.pencil.card(&view.project, &svg, &to)) {
             Ok(()) => Some(format!("generated/{name}")),
             Err(error) => {
                 say!("tally: warning: links to {} show no picture: {error:#}", self.path);

@@ -294,12 +294,12 @@ impl Page<'_> {
         if let Some(known) = printed.find(project, self.path, command) {
             return Ok(known.to_owned());
         }
-        self.view.written.borrow_mut().clear();
-        self.view.undrawn.set(false);
+        self.view.output.written.borrow_mut().clear();
+        self.view.output.undrawn.set(false);
         let answer = (self.verbs.print)(command, &self.view).with_context(|| format!("cmdrun {command}"))?;
         // What no picture was drawn for lies outside all that is hashed.
-        if !self.view.undrawn.get() {
-            printed.keep(project, self.path, command, &answer, self.view.written.take());
+        if !self.view.output.undrawn.get() {
+            printed.keep(project, self.path, command, &answer, self.view.output.written.take());
         }
         Ok(answer)
     }

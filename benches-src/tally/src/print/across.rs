@@ -9,8 +9,6 @@ use crate::book::quantities::Asked;
 use crate::compute::quantity::{Measured, Missing};
 use crate::print::comparison::elsewhere;
 use crate::print::format;
-use crate::print::render::Form;
-use crate::print::takeaways::{Case, chosen_on};
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::record::processors::cpus_in_list;
@@ -90,54 +88,4 @@ pub fn kinds(view: &View) -> Result<String> {
         cpus.join(" or "),
         those("haltpoll, ns", |ns| ns == "0", "halt at once when idle"),
     ))
-}
-
-/// How many machines say of a finding what the one that is shown says.
-#[derive(Debug, Clone, Copy)]
-pub struct Among {
-    alike: usize,
-    of: usize,
-}
-
-impl Among {
-    /// Those that choose a case like the one here, of those that have all that is asked.
-    pub fn of(view: &View, cases: &[Case], is_alike: impl Fn(&Case) -> bool) -> Result<Self> {
-        Self::count(view, |machine| Ok(chosen_on(view, machine, cases)?.ok().map(&is_alike)))
-    }
-
-    /// Of the machines that can tell, those of which it is so.
-    pub fn count(view: &View, mut is_so: impl FnMut(&Machine) -> Result<Option<bool>>) -> Result<Self> {
-        let mut among = Self { alike: 0, of: 0 };
-        for machine in view.machines()? {
-            if let Some(is_so) = is_so(&machine)? {
-                among.alike += usize::from(is_so);
-                among.of += 1;
-            }
-        }
-        Ok(among)
-    }
-
-    /// Those that say the other of two things.
-    pub fn others(self) -> Self {
-        Self { alike: self.of - self.alike, ..self }
-    }
-
-    /// Whether fewer than half say the same.
-    pub fn is_contradicted(self) -> bool {
-        2 * self.alike < self.of
-    }
-
-    /// A sentence, for behind the finding.
-    pub fn note(self, form: Form) -> String {
-        let words = format!("So on {} of {} machines.", self.alike, self.of);
-        match form {
-            Form::Page => format!("<span class=\"among\">{words}</span>"),
-            Form::Text | Form::Json => words,
-        }
-    }
-
-    /// A few words, for a table.
-    pub fn words(self) -> String {
-        format!("{} of {}", self.alike, self.of)
-    }
 }

@@ -23,10 +23,8 @@ use serde::{Deserialize, Serialize};
 use crate::book::expression::{Expression, Operator};
 use crate::book::plan::Plans;
 use crate::book::quantities::Asked;
-use crate::compute::quantity::{Measured, Missing};
-use crate::print::across;
-use crate::print::view::View;
-use crate::project::{Machine, Project};
+use crate::compute::quantity::Missing;
+use crate::project::Project;
 use crate::statistics::Estimate;
 pub use formulas::Formula;
 use words::Sentences;
@@ -315,11 +313,6 @@ impl Choice {
                 Asked { expression, ..task }
             }
         })
-    }
-
-    /// The same on a machine.
-    pub fn measured(&self, view: &View, machine: &Machine, who: Who) -> Result<Measured> {
-        across::measured(view, machine, &self.asked(&view.plans, who)?)
     }
 }
 

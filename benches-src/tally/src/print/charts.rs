@@ -17,10 +17,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::compute::quantity::Missing;
-use crate::print::downloads;
-use crate::print::render;
-use crate::print::view::View;
 use crate::project::Project;
 use crate::record::sources::hash;
 use crate::say;
@@ -130,38 +126,6 @@ pub fn specifications(
         own["description"] = description.into();
         own
     }))
-}
-
-/// Both drawings, of which a page shows the one that it has room for.
-pub fn pictures(drawn: &Drawn) -> String {
-    format!(
-        "<div class=\"picture wide-only\">{}</div>\n<div class=\"picture narrow-only\">{}</div>\n",
-        drawn.wide, drawn.narrow
-    )
-}
-
-/// Both drawings, or a box that says why there are none.
-pub fn pictures_or_why(view: &View, request: &Request, packages: Packages) -> String {
-    match view.pencil.draw(&view.project, request, packages) {
-        Ok(drawn) => pictures(&drawn),
-        Err(error) => {
-            say!("tally: warning: {error:#}");
-            view.undrawn.set(true);
-            render::boxed(&Missing::new("no chart", format!("{error}")))
-        }
-    }
-}
-
-/// Writes the specification of the wide drawing, with its rows; its path from a page.
-pub fn write_specification(view: &View, path: &str, request: &Request) -> Result<String> {
-    downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))
-}
-
-/// Writes what a chart's live view needs; its path from a page. It is a script and not JSON, because a page that was opened from a folder may load
-/// only scripts.
-pub fn write_live(view: &View, path: &str, name: &str, request: &Request) -> Result<String> {
-    let both = serde_json::json!({ "wide": live(&request.wide), "narrow": live(&request.narrow) });
-    downloads::write(view, &format!("{path}.live.js"), &format!("(window.charts ??= {{}})[{name:?}] = {both};\n"))
 }
 
 /// A specification as a browser draws it. Vega measures text there by its font's name, and "inherit" is none: names of rows would be cut.

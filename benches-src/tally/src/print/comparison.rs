@@ -1,29 +1,17 @@
 //! What two cost that are compared, a row for each thing that they do: their numbers here and on every other machine.
 
 use anyhow::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::book::quantities::Asked;
+use crate::book::takeaways::Pair;
 use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::escape::{html, identifier};
 use crate::print::format;
 use crate::print::render;
 use crate::print::table::{Cell, Table, csv, csv_heads, csv_numbers};
-use crate::print::takeaways::Pair;
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::record::sources::{Freshness, Stale};
-
-/// A number by which all machines are compared.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Glance {
-    /// What it is, in a few words.
-    pub label: String,
-    /// The quantity.
-    pub quantity: String,
-}
 
 /// What there is of each number of a pair.
 pub struct Three<T> {

@@ -35,7 +35,7 @@ pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
 
 /// The path from a page of what is there for download, which the page now stands on.
 fn written_before(view: &View, name: &str) -> String {
-    view.written.borrow_mut().push(name.to_owned());
+    view.output.written.borrow_mut().push(name.to_owned());
     view.way_to(&format!("generated/{name}"))
 }
 

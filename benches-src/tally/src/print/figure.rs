@@ -4,11 +4,12 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::compute::quantity::Missing;
-use crate::print::charts::{self, Request};
+use crate::print::charts::{self, Drawn, Packages, Request};
 use crate::print::downloads;
 use crate::print::escape::html;
 use crate::print::render;
 use crate::print::view::View;
+use crate::say;
 
 /// What a figure is made of. Texts that are HTML have been escaped.
 pub struct Figure<'a> {
@@ -47,16 +48,16 @@ impl Figure<'_> {
         let request = self.request(view)?;
         let pictures = match self.marks.is_empty() {
             true => render::boxed(&Missing::new("no chart", "none of its rows is measured; the table says why")),
-            false => charts::pictures_or_why(view, &request, charts::Packages::AsTheyAre),
+            false => pictures_or_why(view, &request, Packages::AsTheyAre),
         };
-        let open = if self.marks.is_empty() || view.undrawn.get() { " open" } else { "" };
+        let open = if self.marks.is_empty() || view.output.undrawn.get() { " open" } else { "" };
         let path = format!("{}/{}", view.machine.slug(), self.file);
         // Where nothing was measured there is nothing to look into.
         let live = match self.marks.is_empty() {
             true => String::new(),
-            false => format!(" data-live=\"{}\"", charts::write_live(view, &path, self.name, &request)?),
+            false => format!(" data-live=\"{}\"", write_live(view, &path, self.name, &request)?),
         };
-        let specification = charts::write_specification(view, &path, &request)?;
+        let specification = write_specification(view, &path, &request)?;
         let csv = downloads::write(view, &format!("{path}.csv"), &self.csv)?;
         let Self { name, above, stale, caption, table, .. } = self;
         Ok(format!(
@@ -68,7 +69,7 @@ impl Figure<'_> {
 
     /// Its picture by itself, with colours of its own on white.
     pub fn standalone(&self, view: &View) -> Result<String> {
-        let drawn = view.pencil.draw(&view.project, &self.request(view)?, charts::Packages::Fetch)?;
+        let drawn = view.output.pencil.draw(&view.project, &self.request(view)?, Packages::Fetch)?;
         charts::standalone(&view.project, &drawn.wide)
     }
 
@@ -85,4 +86,36 @@ impl Figure<'_> {
         let command = format!("<code class=\"command\">{}</code>", html(self.command));
         downloads::small_letters(&[&links[..], &[command]].concat(), &self.cite)
     }
+}
+
+/// Both drawings, of which a page shows the one that it has room for.
+fn pictures(drawn: &Drawn) -> String {
+    format!(
+        "<div class=\"picture wide-only\">{}</div>\n<div class=\"picture narrow-only\">{}</div>\n",
+        drawn.wide, drawn.narrow
+    )
+}
+
+/// Both drawings, or a box that says why there are none.
+pub fn pictures_or_why(view: &View, request: &Request, packages: Packages) -> String {
+    match view.output.pencil.draw(&view.project, request, packages) {
+        Ok(drawn) => pictures(&drawn),
+        Err(error) => {
+            say!("tally: warning: {error:#}");
+            view.output.undrawn.set(true);
+            render::boxed(&Missing::new("no chart", format!("{error}")))
+        }
+    }
+}
+
+/// Writes the specification of the wide drawing, with its rows; its path from a page.
+pub fn write_specification(view: &View, path: &str, request: &Request) -> Result<String> {
+    downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&request.wide)? + "\n"))
+}
+
+/// Writes what a chart's live view needs; its path from a page. It is a script and not JSON, because a page that was opened from a folder may load
+/// only scripts.
+pub fn write_live(view: &View, path: &str, name: &str, request: &Request) -> Result<String> {
+    let both = serde_json::json!({ "wide": charts::live(&request.wide), "narrow": charts::live(&request.narrow) });
+    downloads::write(view, &format!("{path}.live.js"), &format!("(window.charts ??= {{}})[{name:?}] = {both};\n"))
 }

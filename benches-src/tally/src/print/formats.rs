@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 
 use crate::book::claim::Claim;
 use crate::book::experiment::Experiment;
-use crate::book::measure::nearest;
 use crate::book::order::Order;
 use crate::book::programs::Programs;
 use crate::book::published::Publication;
 use crate::book::quantities::Quantities;
-use crate::print::takeaways::Front;
+use crate::book::takeaways::Front;
+use crate::name::nearest;
 use crate::project::Project;
 
 /// A format.

@@ -15,6 +15,7 @@ pub mod render;
 pub mod results;
 pub mod rows;
 pub mod scatter;
+pub mod sentences;
 pub mod table;
 pub mod takeaways;
 pub mod view;

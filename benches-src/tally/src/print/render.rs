@@ -1,19 +1,14 @@
 //! What is printed, for a page or for a terminal. Pages get HTML without blank lines, so that a block ends where it should.
 
-use std::ops::Range;
-
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
-use crate::book::sentences;
 use crate::compute::doubts::{FAILED, Mark};
 use crate::compute::quantity::{Measured, Missing, Quantity};
-use crate::print::across;
 use crate::print::escape::{html, identifier};
 use crate::print::format::{self, Shown};
-use crate::print::takeaways::{MACHINES, name_in};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
 use crate::record::Record;
@@ -265,57 +260,6 @@ pub fn stale(view: &View, asked: &Asked) -> Result<Option<Missing>> {
 /// The same of a whole record.
 pub fn stale_only(aged: &Freshness, experiment: &Experiment, machine: &Machine) -> Option<Missing> {
     matches!(aged, Freshness::Stale(_)).then(|| freshness(aged, experiment, machine)).flatten()
-}
-
-/// Text of a plan with its quantities filled in: what stands in braces is an expression, or a
-/// quantity's name with `range` or `machines`. A sentence whose number is not there is left out,
-/// unless nothing would be left: then the reason stands in the number's place.
-pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
-    let mut whole = Vec::new();
-    let mut all = String::new();
-    for sentence in sentences::of(text, &in_braces(text)?) {
-        let (filled, is_whole) = filled_sentence(view, experiment, &text[sentence], form)?;
-        all += &filled;
-        whole.extend(is_whole.then_some(filled));
-    }
-    Ok(if whole.is_empty() { all } else { whole.concat() })
-}
-
-/// A sentence, and whether every number of it is there.
-fn filled_sentence(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<(String, bool)> {
-    let (mut filled, mut is_whole) = (String::new(), true);
-    let mut from = 0;
-    for place in in_braces(text)? {
-        let inside = &text[place.start + 1..place.end - 1];
-        let asked = view.plans.asked_in(experiment, name_in(inside))?;
-        filled += &words(&text[from..place.start], form);
-        filled += &if name_in(inside) != inside {
-            let said = across::words(view, &asked, inside.ends_with(MACHINES))?;
-            is_whole &= said.is_ok();
-            words(&said.unwrap_or_else(|missing| missing.to_string()), form)
-        } else {
-            let measured = view.evaluate(&asked)?;
-            is_whole &= measured.is_ok();
-            match form {
-                Form::Page => inline(view, &asked, &measured)?,
-                Form::Text | Form::Json => in_words(view, &asked, &measured)?,
-            }
-        };
-        from = place.end;
-    }
-    Ok((filled + &words(&text[from..], form), is_whole))
-}
-
-/// What stands in braces, with them.
-fn in_braces(text: &str) -> Result<Vec<Range<usize>>> {
-    let mut places = Vec::new();
-    let mut from = 0;
-    while let Some(open) = text[from..].find('{').map(|at| from + at) {
-        let close = text[open..].find('}').ok_or_else(|| anyhow!("a brace that is not closed in {text:?}"))?;
-        from = open + close + 1;
-        places.push(open..from);
-    }
-    Ok(places)
 }
 
 /// Words of a plan for who reads them, with the spaces around them that matter.

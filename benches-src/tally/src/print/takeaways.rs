@@ -1,288 +1,19 @@
-//! Findings as flat sentences, chosen by the data. A takeaway has a sentence for every outcome that can happen; the first whose conditions
-//! all hold for certain is printed, and the last has none. What was not measured has no sentence.
+//! Findings as flat sentences, chosen by the data: the first case whose conditions all hold for certain. What was not measured has no sentence.
 
 mod condition;
 
-use std::collections::BTreeMap;
+use anyhow::{Result, bail};
 
-use anyhow::{Context, Result, bail, ensure};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use condition::Truth;
+pub use condition::answered;
 
-use condition::{Condition, Truth};
-pub use condition::{MACHINES, answered, name_in};
-
-use crate::book::measure::nearest;
-use crate::book::plan_file;
-use crate::book::programs::Series;
+use crate::book::takeaways::Case;
+use crate::book::takeaways::condition::Condition;
 use crate::compute::quantity::Missing;
-use crate::name;
-use crate::print::across::{self, Among};
-use crate::print::comparison::Glance;
-use crate::print::format;
-use crate::print::render::{self, Form};
-use crate::print::scatter::Scatter;
+use crate::print::render::Form;
+use crate::print::sentences::sentence;
 use crate::print::view::View;
-use crate::project::{Machine, Project};
-
-/// The figure whose rows are the rungs.
-pub const LADDER: &str = "ladder";
-
-/// Findings as sentences that the data choose: what the front page says in the file beside the chapters, and what a chapter says in its own.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Front {
-    /// The findings, each a table `[[takeaway]]`.
-    #[serde(default, rename = "takeaway")]
-    pub takeaways: Vec<Takeaway>,
-    /// The rungs of the ladder on the front page, in the order in which they are shown: tasks on
-    /// the left, threads on the right. `tally figure ladder` shows it.
-    #[serde(default, rename = "rung")]
-    pub ladder: Vec<Pair>,
-    /// Figures in which two ways to do things are compared, shown by `tally figure <name>`.
-    #[serde(default, rename = "dumbbell")]
-    pub dumbbells: Vec<Dumbbell>,
-    /// Figures with a dot for each machine, shown by `tally figure <name>`.
-    #[serde(default, rename = "scatter")]
-    pub scatters: Vec<Scatter>,
-    /// Which to use for what, shown by `tally takeaway --advice`.
-    #[serde(default)]
-    pub advice: Vec<Advice>,
-    /// The numbers by which machines are compared at a glance, each a column of `tally list --machines`.
-    #[serde(default)]
-    pub glance: Vec<Glance>,
-}
-
-/// A finding. One that has the name of an experiment, or of its figure such as `primitives-dots`, is the title of that figure.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Takeaway {
-    /// What directives call it: lower-case words with hyphens.
-    pub id: String,
-    /// Its sentences. The first whose conditions all hold for certain is said: `case = [{ when = ["hop-ratio > 1"], say = "…" }, { say = "…" }]`.
-    #[serde(rename = "case")]
-    pub cases: Vec<Case>,
-}
-
-/// One outcome.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Case {
-    /// What must be so over whole intervals: two expressions with `>`, `<` or `~` (alike within a
-    /// quarter) between them, such as `["hop-ratio > 1"]`. `10 busy connections is yes or probably`
-    /// is so if the calculator answers that worked case with one of these words: yes, probably,
-    /// hardly or no. `hop-ratio range > 1` is so if every machine's number is. The last case has
-    /// none, and covers all that is left; every case before it has some.
-    #[serde(default)]
-    pub when: Vec<String>,
-    /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it
-    /// costs tasks."` `{hop-ratio range}` is the least and the largest number of all machines,
-    /// `{hop-ratio machines}` how many have it.
-    pub say: String,
-    /// Which to use, where it is advice: threads, tasks or either. Machines that choose the same
-    /// agree.
-    #[serde(default, rename = "use")]
-    pub choice: Option<Choice>,
-}
-
-/// Which to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Choice {
-    /// A thread for each.
-    Threads,
-    /// A task for each.
-    Tasks,
-    /// It makes no difference that matters.
-    Either,
-}
-
-impl Choice {
-    /// As pages say it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Choice::Threads => "threads",
-            Choice::Tasks => "tasks",
-            Choice::Either => "either",
-        }
-    }
-}
-
-/// The costs of two, and how many times the left one's the right one's is.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Pair {
-    /// What is done, in a few words.
-    pub label: String,
-    /// Under which circumstances, in a few words.
-    pub detail: String,
-    /// The quantity that is the ratio of the two.
-    pub ratio: String,
-    /// The quantity that the left one costs.
-    pub left: String,
-    /// The quantity that the right one costs.
-    pub right: String,
-}
-
-/// A figure in which two are compared, a row for each thing that they do. The takeaway of its name is its title.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Dumbbell {
-    /// What directives call it: lower-case words with hyphens.
-    pub name: String,
-    /// What one number of it is, such as `"time per hop"`.
-    pub what: String,
-    /// Who is compared, on the left.
-    pub left: Party,
-    /// With whom, on the right.
-    pub right: Party,
-    /// The things that they do, in the order in which they are shown.
-    #[serde(rename = "row")]
-    pub rows: Vec<Pair>,
-}
-
-/// One of two that are compared.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Party {
-    /// What it stands for, which decides its colour.
-    pub series: Series,
-    /// What it is called, such as `"a task"`.
-    pub label: String,
-}
-
-/// A kind of service, and which to use for it.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Advice {
-    /// What somebody builds, in a few words: the name of the calculator's worked case, which
-    /// decides, unless there are cases.
-    pub service: String,
-    /// The number beside the calculator's answer.
-    #[serde(default)]
-    pub say: Option<String>,
-    /// What decides, each case with its `use`.
-    #[serde(default, rename = "case")]
-    pub cases: Vec<Case>,
-}
-
-impl Front {
-    /// Reads what the front page says and what each chapter does; a project may have neither.
-    pub fn load(project: &Project) -> Result<Self> {
-        let (mut all, mut taken) = (Self::default(), BTreeMap::new());
-        for path in project.takeaways() {
-            let place = project.place(&path);
-            let own: Self = plan_file::read(project, &path)?;
-            own.check().with_context(|| place.clone())?;
-            let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
-            let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
-            let scatters = own.scatters.iter().map(|own| ("scatter", own.name.clone()));
-            for key in ids.chain(names).chain(scatters) {
-                let (what, id) = key.clone();
-                if let Some(other) = taken.insert(key, place.clone()) {
-                    bail!("the {what} {id} stands in {other} and in {place}");
-                }
-            }
-            all.takeaways.extend(own.takeaways);
-            all.ladder.extend(own.ladder);
-            all.dumbbells.extend(own.dumbbells);
-            all.scatters.extend(own.scatters);
-            all.advice.extend(own.advice);
-            all.glance.extend(own.glance);
-        }
-        Ok(all)
-    }
-
-    fn check(&self) -> Result<()> {
-        for takeaway in &self.takeaways {
-            name::check(&takeaway.id, "a takeaway")?;
-            cases_are_whole(&takeaway.cases).with_context(|| format!("takeaway {}", takeaway.id))?;
-        }
-        for dumbbell in &self.dumbbells {
-            name::check(&dumbbell.name, "a dumbbell")?;
-            ensure!(!dumbbell.rows.is_empty(), "dumbbell {}: it has no row", dumbbell.name);
-        }
-        for scatter in &self.scatters {
-            scatter.is_whole()?;
-        }
-        for advice in &self.advice {
-            let place = || format!("advice on {:?}", advice.service);
-            ensure!(advice.say.is_some() == advice.cases.is_empty(), "{}: it has either `say` or cases", place());
-            if advice.say.is_some() {
-                continue;
-            }
-            cases_are_whole(&advice.cases).with_context(place)?;
-            ensure!(advice.cases.iter().all(|case| case.choice.is_some()), "{}: a case without use", place());
-        }
-        Ok(())
-    }
-
-    /// The names of all figures that compare.
-    pub fn figures(&self) -> impl Iterator<Item = &str> + Clone {
-        let ladder = (!self.ladder.is_empty()).then_some(LADDER);
-        let names = self.dumbbells.iter().map(|own| own.name.as_str());
-        names.chain(self.scatters.iter().map(|own| own.name.as_str())).chain(ladder)
-    }
-
-    /// The takeaway of this id.
-    pub fn takeaway(&self, id: &str) -> Result<&Takeaway> {
-        let known = || self.takeaways.iter().map(|takeaway| takeaway.id.as_str());
-        let found = self.takeaways.iter().find(|takeaway| takeaway.id == id);
-        found.with_context(|| unknown("takeaway", id, known()))
-    }
-
-    /// Every case of every sentence, each with what it belongs to.
-    pub fn cases(&self) -> impl Iterator<Item = (String, &Case)> {
-        let takeaways = self.takeaways.iter().flat_map(|own| own.cases.iter().map(|case| (own.id.clone(), case)));
-        let advice = self.advice.iter().flat_map(|own| own.cases.iter().map(|case| (own.service.clone(), case)));
-        takeaways.chain(advice)
-    }
-
-    /// All expressions that it stands on.
-    pub fn expressions(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        for (_, case) in self.cases() {
-            let sides = case.when.iter().filter_map(|text| match Condition::read(text).ok()? {
-                Condition::Compared(own) => Some([own.left, own.right]),
-                Condition::Answered { .. } => None,
-            });
-            let sides = sides.flatten();
-            all.extend(sides.chain(in_braces(&case.say)).map(|text| name_in(&text).to_owned()));
-        }
-        let says = self.advice.iter().filter_map(|own| own.say.as_ref());
-        all.extend(says.flat_map(|say| in_braces(say)).map(|text| name_in(&text).to_owned()));
-        let pairs = self.ladder.iter().chain(self.dumbbells.iter().flat_map(|dumbbell| &dumbbell.rows));
-        all.extend(pairs.flat_map(|pair| [&pair.ratio, &pair.right, &pair.left]).cloned());
-        all.extend(self.scatters.iter().flat_map(Scatter::quantities).cloned());
-        all
-    }
-}
-
-/// What is said of a name that nothing has.
-pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    let nearest = nearest(name, known.clone()).map_or(String::new(), |nearest| format!("did you mean {nearest}? "));
-    format!("unknown {what} {name:?}; {nearest}there are: {}", known.collect::<Vec<_>>().join(", "))
-}
-
-/// Every outcome is covered: only the last sentence has no condition.
-fn cases_are_whole(cases: &[Case]) -> Result<()> {
-    let Some((last, before)) = cases.split_last() else { bail!("it has no sentence") };
-    ensure!(last.when.is_empty(), "an outcome is missing: the last case, for all that is left, has a condition");
-    ensure!(
-        before.iter().all(|case| !case.when.is_empty()),
-        "a case before the last has no condition, and hides those after it"
-    );
-    for text in cases.iter().flat_map(|case| &case.when) {
-        Condition::read(text)?;
-    }
-    Ok(())
-}
-
-/// What stands between braces in a sentence.
-pub fn in_braces(text: &str) -> Vec<String> {
-    let parts = text.split('{').skip(1).filter_map(|part| part.split_once('}'));
-    parts.map(|(inside, _)| inside.to_owned()).collect()
-}
+use crate::project::Machine;
 
 /// The case whose conditions hold on the machine that is shown, or why none is chosen.
 pub fn chosen<'a>(view: &View, cases: &'a [Case]) -> Result<Result<&'a Case, Missing>> {
@@ -317,37 +48,52 @@ pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Mi
     Ok(sentence(view, &case.say, form)?.map(|said| said + &note))
 }
 
-/// A sentence with its numbers filled in, each with as many digits as its interval supports. Where one was not measured there is no sentence,
-/// but why.
-pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Missing>> {
-    let mut filled = String::new();
-    let mut rest = say;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (text, after) = after.split_once('}').with_context(|| format!("a brace that is not closed in {say:?}"))?;
-        filled += &render::words(before, form);
-        let asked = view.plans.asked(name_in(text), None)?;
-        if name_in(text) != text {
-            match across::words(view, &asked, text.ends_with(MACHINES))? {
-                Ok(words) => filled += &render::words(&words, form),
-                Err(missing) => return Ok(Err(missing)),
-            }
-            rest = after;
-            continue;
-        }
-        let quantity = match view.evaluate(&asked)? {
-            Ok(quantity) => quantity,
-            Err(missing) => return Ok(Err(missing)),
-        };
-        // What it is a number of is part of it: nothing may break between the two.
-        let unit = if after.starts_with('×') { "×" } else { "" };
-        filled += &match form {
-            Form::Page => render::rough(view, &asked, &quantity, unit)?,
-            Form::Text | Form::Json => format::rough(&quantity) + unit,
-        };
-        rest = after.strip_prefix(unit).unwrap_or(after);
-    }
-    Ok(Ok(filled + &render::words(rest, form)))
+/// How many machines say of a finding what the one that is shown says.
+#[derive(Debug, Clone, Copy)]
+pub struct Among {
+    alike: usize,
+    of: usize,
 }
 
-#[cfg(test)]
-mod tests;
+impl Among {
+    /// Those that choose a case like the one here, of those that have all that is asked.
+    pub fn of(view: &View, cases: &[Case], is_alike: impl Fn(&Case) -> bool) -> Result<Self> {
+        Self::count(view, |machine| Ok(chosen_on(view, machine, cases)?.ok().map(&is_alike)))
+    }
+
+    /// Of the machines that can tell, those of which it is so.
+    pub fn count(view: &View, mut is_so: impl FnMut(&Machine) -> Result<Option<bool>>) -> Result<Self> {
+        let mut among = Self { alike: 0, of: 0 };
+        for machine in view.machines()? {
+            if let Some(is_so) = is_so(&machine)? {
+                among.alike += usize::from(is_so);
+                among.of += 1;
+            }
+        }
+        Ok(among)
+    }
+
+    /// Those that say the other of two things.
+    pub fn others(self) -> Self {
+        Self { alike: self.of - self.alike, ..self }
+    }
+
+    /// Whether fewer than half say the same.
+    pub fn is_contradicted(self) -> bool {
+        2 * self.alike < self.of
+    }
+
+    /// A sentence, for behind the finding.
+    pub fn note(self, form: Form) -> String {
+        let words = format!("So on {} of {} machines.", self.alike, self.of);
+        match form {
+            Form::Page => format!("<span class=\"among\">{words}</span>"),
+            Form::Text | Form::Json => words,
+        }
+    }
+
+    /// A few words, for a table.
+    pub fn words(self) -> String {
+        format!("{} of {}", self.alike, self.of)
+    }
+}

@@ -5,6 +5,7 @@ mod ways;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,12 +16,12 @@ use crate::book::places::Places;
 use crate::book::plan::{Plan, Plans};
 use crate::book::published::Published;
 use crate::book::quantities::Asked;
+use crate::book::takeaways::Front;
 use crate::compute::between::Between;
 use crate::compute::quantity::{Measured, Missing};
 use crate::compute::sessions::Sessions;
 use crate::print::calculator::Calculator;
 use crate::print::charts::Pencil;
-use crate::print::takeaways::Front;
 use crate::project::{Machine, Project};
 use crate::record::known::Known;
 use crate::record::machine::Facts;
@@ -28,32 +29,52 @@ use crate::record::sources::{Current, Freshness};
 use crate::record::store::{Found, Store};
 use crate::record::{Header, Record};
 
-/// Everything that a printing verb needs. Clones share what they have read.
+/// Everything that a printing verb needs: the book, the records of a machine, and where what is
+/// printed goes. Clones share what they have read.
 #[derive(Clone)]
 pub struct View {
-    pub project: Project,
-    pub plans: Rc<Plans>,
-    pub published: Rc<Published>,
-    /// What the front page says.
-    pub front: Rc<Front>,
-    /// Where on its pages everything stands.
-    pub places: Rc<Places>,
-    pub between: Rc<Between>,
-    /// What decides how fresh records are.
-    pub known: Arc<Known>,
+    book: Rc<Book>,
     pub machine: Machine,
     /// The page that is being printed, if it is one: its path from the book's source on.
     pub page: Option<String>,
-    pub pencil: Rc<Pencil>,
-    /// The files for download that were written since somebody looked.
-    pub written: Rc<RefCell<Vec<String>>>,
-    /// Whether a picture could not be drawn since somebody looked: another time it may be.
-    pub undrawn: Rc<Cell<bool>>,
+    pub output: Rc<Output>,
     read: Rc<Read>,
+}
+
+/// What was asked, all of which is read at once.
+pub struct Book {
+    pub project: Project,
+    pub plans: Plans,
+    pub published: Published,
+    /// Findings and figures that compare.
+    pub front: Front,
+    /// Where on its pages everything stands.
+    pub places: Places,
+}
+
+impl Deref for View {
+    type Target = Book;
+
+    fn deref(&self) -> &Book {
+        &self.book
+    }
+}
+
+/// What comes of printing besides text.
+#[derive(Default)]
+pub struct Output {
+    pub pencil: Pencil,
+    /// The files for download that were written since somebody looked.
+    pub written: RefCell<Vec<String>>,
+    /// Whether a picture could not be drawn since somebody looked: another time it may be.
+    pub undrawn: Cell<bool>,
 }
 
 /// What was read once and is looked at again.
 struct Read {
+    between: Rc<Between>,
+    /// What decides how fresh records are.
+    known: Arc<Known>,
     stores: RefCell<HashMap<String, Rc<Store>>>,
     records: RefCell<Records>,
     /// What numbers came to: in which way they were asked for, of which machine, and what was
@@ -115,38 +136,31 @@ pub type Kept = Result<(Sessions, Freshness), Missing>;
 impl View {
     /// Reads plans and published figures; no record yet.
     pub fn new(project: Project, machine: Machine, page: Option<String>) -> Result<Self> {
-        let (plans, published) = (Rc::new(Plans::load(&project)?), Rc::new(Published::load(&project)?));
-        let front = Rc::new(Front::load(&project)?);
-        let between = Rc::new(Between::load(&project)?);
-        let places = Rc::new(Places::load(&project)?);
-        let known = Known::load(&project)?;
-        let records = Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() };
-        let stores = RefCell::default();
-        let (measured, current) = (RefCell::default(), RefCell::default());
         let read = Read {
-            stores,
-            records: records.into(),
-            measured,
-            current,
+            between: Rc::new(Between::load(&project)?),
+            known: Known::load(&project)?,
+            stores: RefCell::default(),
+            records: Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() }.into(),
+            measured: RefCell::default(),
+            current: RefCell::default(),
             identity: OnceCell::new(),
             calculator: OnceCell::new(),
             twins: OnceCell::new(),
         };
-        Ok(Self {
-            project,
-            plans,
-            published,
-            front,
-            places,
-            between,
-            known,
-            machine,
-            page,
-            pencil: Rc::default(),
-            written: Rc::default(),
-            undrawn: Rc::default(),
-            read: Rc::new(read),
-        })
+        let (plans, published) = (Plans::load(&project)?, Published::load(&project)?);
+        let (front, places) = (Front::load(&project)?, Places::load(&project)?);
+        let book = Rc::new(Book { project, plans, published, front, places });
+        Ok(Self { book, machine, page, output: Rc::default(), read: Rc::new(read) })
+    }
+
+    /// How far sessions of one machine differ.
+    pub fn between(&self) -> &Between {
+        &self.read.between
+    }
+
+    /// What decides how fresh records are.
+    pub fn known(&self) -> &Arc<Known> {
+        &self.read.known
     }
 
     /// The same for another page, which may be another machine's.
@@ -293,7 +307,7 @@ impl View {
         Ok(match read() {
             Ok(Some((record, others))) => {
                 let freshness = self.freshness(machine, &current, &record.header);
-                Ok((Sessions::new(record, others, self.between.clone()), freshness))
+                Ok((Sessions::new(record, others, self.read.between.clone()), freshness))
             }
             Ok(None) => Err(self.not_measured(machine, plan, experiment)?),
             Err(error) => {
@@ -360,7 +374,7 @@ impl View {
         if let Some(known) = self.read.current.borrow().get(&experiment.name) {
             return Ok(known.clone());
         }
-        let current = Rc::new(Current::read(plan, experiment, &self.known));
+        let current = Rc::new(Current::read(plan, experiment, &self.read.known));
         self.read.current.borrow_mut().insert(experiment.name.clone(), current.clone());
         Ok(current)
     }

@@ -9,8 +9,8 @@ use observation::{DescribedMeasure, DescribedParameter, Description};
 
 use crate::book::cell::{Cell, plain};
 use crate::book::experiment::Experiment;
-use crate::book::measure::nearest;
 use crate::book::reading;
+use crate::name::nearest;
 use crate::print::view::View;
 
 /// What is asked of programs that they do not have, of the built programs in a folder.

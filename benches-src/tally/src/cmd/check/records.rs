@@ -46,7 +46,7 @@ impl Records {
             let named = named
                 .filter_map(|own| Some((own.name.clone(), view.plans.asked(&own.name, None).ok()?.expression)))
                 .collect();
-            let current = Current::read(plan, experiment, &view.known);
+            let current = Current::read(plan, experiment, view.known());
             Ok(Planned { chapter: plan.chapter.clone(), name: experiment.name.clone(), current, named })
         };
         Ok(Self {

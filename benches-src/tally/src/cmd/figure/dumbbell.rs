@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::Plot;
+use crate::book::takeaways::{Dumbbell as Planned, Party};
 use crate::book::unit::Unit;
 use crate::print::comparison::{Columns, Compared, Side, Three, stale};
 use crate::print::downloads::{self, BOOK};
@@ -16,7 +17,7 @@ use crate::print::escape::html;
 use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::render::{self, Form};
-use crate::print::takeaways::{self, Dumbbell as Planned, Party};
+use crate::print::takeaways;
 use crate::print::view::View;
 use crate::record::{self, Header};
 

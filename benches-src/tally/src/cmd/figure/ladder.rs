@@ -5,13 +5,14 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::Plot;
+use crate::book::takeaways::{LADDER, Pair};
 use crate::compute::quantity::{Measured, Quantity};
 use crate::print::comparison::{Columns, Compared, Side, stale};
 use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::points::with;
 use crate::print::render::Form;
-use crate::print::takeaways::{self, LADDER, Pair};
+use crate::print::takeaways;
 use crate::print::view::View;
 use crate::project::Machine;
 

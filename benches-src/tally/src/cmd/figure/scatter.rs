@@ -10,13 +10,14 @@ use anyhow::Result;
 
 use super::Plot;
 use crate::book::quantities::Asked;
+use crate::book::scatter::Scatter as Planned;
 use crate::compute::quantity::{Measured, Missing};
 use crate::print::downloads::{self, BOOK};
 use crate::print::escape::{html, identifier};
 use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::render::{self, Form};
-use crate::print::scatter::{DRAWN, Point, Scatter as Planned, X};
+use crate::print::scatter::{DRAWN, Point, X};
 use crate::print::table::{Cell, Table, csv, csv_heads, csv_numbers};
 use crate::print::view::View;
 use crate::record::{self, Header};

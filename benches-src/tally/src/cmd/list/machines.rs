@@ -4,8 +4,9 @@ use anyhow::{Result, anyhow};
 
 use super::steadiness::Steadiness;
 use super::when;
+use crate::book::takeaways::Glance;
 use crate::compute::quantity::Missing;
-use crate::print::comparison::{Glance, elsewhere};
+use crate::print::comparison::elsewhere;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::Wanted;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plans;
-use crate::print::takeaways::Front;
+use crate::book::takeaways::Front;
 use crate::project::Project;
 use crate::record::Effort;
 

@@ -2,14 +2,15 @@
 
 use anyhow::Result;
 
+use crate::book::takeaways::{Advice, Choice};
 use crate::compute::quantity::Missing;
-use crate::print::across::Among;
 use crate::print::calculator::answers::State;
 use crate::print::calculator::numbers::Numbers;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
+use crate::print::sentences::sentence;
 use crate::print::table::{Cell, Table};
-use crate::print::takeaways::{self, Advice, Choice};
+use crate::print::takeaways::{self, Among};
 use crate::print::view::View;
 
 /// Prints a row for each service.
@@ -70,7 +71,7 @@ fn row<'a>(view: &View, advice: &'a Advice, form: Form) -> Result<Row<'a>> {
         None if alike.is_contradicted() => format!("tasks: {}", alike.others().words()),
         None => format!("threads: {}", alike.words()),
     };
-    let because = said(takeaways::sentence(view, say, form)?, form);
+    let because = said(sentence(view, say, form)?, form);
     Ok(Row { service, way: Some(way), choice: state.map_or("not measured", State::choice), among, because })
 }
 
@@ -80,7 +81,7 @@ fn by_cases<'a>(view: &View, advice: &'a Advice, form: Form) -> Result<Row<'a>> 
         Ok(case) => (
             case.choice.map_or("", Choice::word),
             Among::of(view, &advice.cases, |own| own.choice == case.choice)?.words(),
-            takeaways::sentence(view, &case.say, form)?,
+            sentence(view, &case.say, form)?,
         ),
         Err(missing) => ("not measured", "–".to_owned(), Err(missing)),
     };

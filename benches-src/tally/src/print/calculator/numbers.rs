@@ -7,7 +7,8 @@ use anyhow::{Context, Result, ensure};
 use super::{Calculator, Case, Choice, Input, Output, Value, Who, words};
 use crate::book::expression::Expression;
 use crate::book::unit::Unit;
-use crate::compute::quantity::Quantity;
+use crate::compute::quantity::{Measured, Quantity};
+use crate::print::across;
 use crate::print::view::View;
 use crate::project::Machine;
 use crate::statistics::Estimate;
@@ -17,6 +18,13 @@ pub struct Numbers<'a> {
     pub data: &'a Calculator,
     /// By input, option, and whose it is.
     values: BTreeMap<(&'a str, &'a str, Who), Value>,
+}
+
+impl Choice {
+    /// What it is on a machine.
+    pub fn measured(&self, view: &View, machine: &Machine, who: Who) -> Result<Measured> {
+        across::measured(view, machine, &self.asked(&view.plans, who)?)
+    }
 }
 
 impl<'a> Numbers<'a> {

@@ -1,12 +1,13 @@
-//! What must be so for a sentence to be said.
+//! Whether what must be so for a sentence is so.
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
+use crate::book::answer::State;
 use crate::book::expression::Expression;
+use crate::book::takeaways::condition::{Comparison, Condition, RANGE};
 use crate::compute::judging::ALIKE;
 use crate::compute::quantity::{Missing, TOO_UNCERTAIN};
 use crate::print::across;
-use crate::print::calculator::answers::State;
 use crate::print::calculator::numbers::Numbers;
 use crate::print::view::View;
 use crate::project::Machine;
@@ -18,52 +19,7 @@ pub enum Truth {
     Not,
 }
 
-/// What must be so.
-pub enum Condition {
-    /// Two expressions that are compared.
-    Compared(Comparison),
-    /// The calculator answers a worked case in one of these ways.
-    Answered { case: String, states: Vec<State> },
-}
-
-pub struct Comparison {
-    pub left: String,
-    sign: char,
-    pub right: String,
-}
-
-/// Behind a quantity's name: the least and the largest number of it that any machine has.
-pub const RANGE: &str = " range";
-
-/// Behind a quantity's name: how many machines have it.
-pub const MACHINES: &str = " machines";
-
-/// The quantity that stands between braces.
-pub fn name_in(text: &str) -> &str {
-    text.strip_suffix(RANGE).or_else(|| text.strip_suffix(MACHINES)).unwrap_or(text)
-}
-
 impl Condition {
-    pub fn read(text: &str) -> Result<Self> {
-        for sign in ['>', '<', '~'] {
-            if let Some((left, right)) = text.split_once(&format!(" {sign} ")) {
-                let (left, right) = (left.trim().to_owned(), right.trim().to_owned());
-                return Ok(Self::Compared(Comparison { left, sign, right }));
-            }
-        }
-        if let Some((case, words)) = text.split_once(" is ") {
-            let state = |word: &str| State::ALL.into_iter().find(|state| state.word() == word);
-            let states: Option<Vec<State>> = words.split(" or ").map(state).collect();
-            let known = State::ALL.map(State::word).join(", ");
-            let states =
-                states.with_context(|| format!("{words:?} is no answer of the calculator; there are: {known}"))?;
-            return Ok(Self::Answered { case: case.to_owned(), states });
-        }
-        bail!(
-            "{text:?} is no condition; it has >, < or ~ between two quantities, or says how the calculator answers a case"
-        )
-    }
-
     /// Whether it is so over the whole intervals, on a machine.
     pub fn holds(&self, view: &View, machine: &Machine) -> Result<Result<Truth, Missing>> {
         let is_so = match self {

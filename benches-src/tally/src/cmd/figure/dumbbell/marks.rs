@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use crate::book::takeaways::{Dumbbell, Party};
 use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
 use crate::print::comparison::{Compared, Three};
 use crate::print::format;
 use crate::print::points::with;
-use crate::print::takeaways::{Dumbbell, Party};
 use crate::print::view::View;
 
 /// All of them: of the rows that have every number, and the ticks of their axis.

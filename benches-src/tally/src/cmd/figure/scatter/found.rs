@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::book::quantities::Asked;
+use crate::book::scatter::Scatter;
 use crate::compute::apart::times_apart;
 use crate::compute::quantity::Quantity;
 use crate::print::format;
-use crate::print::scatter::{CONTROL, DRAWN, Point, RATIO, Scatter, X, Y};
+use crate::print::scatter::{CONTROL, DRAWN, Point, RATIO, X, Y};
 use crate::statistics;
 
 /// What is so: the one follows what machines differ in if, of a difference, less than half is left in their ratio, on a scale of factors; and the other

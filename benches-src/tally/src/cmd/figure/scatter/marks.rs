@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::found::{middle_ratio, with_interval};
 use crate::book::programs::Series;
+use crate::book::scatter::{Drawn, Scatter};
 use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
 use crate::print::format;
 use crate::print::points::with;
-use crate::print::scatter::{CONTROL, Drawn, Point, Scatter, X, Y};
+use crate::print::scatter::{CONTROL, Point, X, Y};
 use crate::print::view::View;
 
 /// All of them: two dots for each machine that has every number, the names of both kinds, a line of equal ratio, and the ticks of the axes.

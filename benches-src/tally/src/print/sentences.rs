@@ -1,0 +1,81 @@
+//! Sentences of plans with their numbers filled in.
+
+use anyhow::Result;
+
+use crate::book::experiment::Experiment;
+use crate::book::quantities::Asked;
+use crate::book::sentences::{self, braces};
+use crate::book::takeaways::condition::{MACHINES, name_in};
+use crate::compute::quantity::{Measured, Missing};
+use crate::print::across;
+use crate::print::format;
+use crate::print::render::{self, Form};
+use crate::print::view::View;
+
+/// Text of a plan with its quantities filled in: what stands in braces is an expression, or a
+/// quantity's name with `range` or `machines`. A sentence whose number is not there is left out,
+/// unless nothing would be left: then the reason stands in the number's place.
+pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
+    let ask = |name: &str| view.plans.asked_in(experiment, name);
+    let show = |asked: &Asked, measured: &Measured, _: &str| {
+        Ok(match form {
+            Form::Page => (render::inline(view, asked, measured)?, ""),
+            Form::Text | Form::Json => (render::in_words(view, asked, measured)?, ""),
+        })
+    };
+    let (mut all, mut whole) = (String::new(), Vec::new());
+    for sentence in sentences::of(text, &braces(text)?) {
+        let (filled, lacking) = filled(view, &text[sentence], form, ask, show)?;
+        all += &filled;
+        whole.extend(lacking.is_none().then_some(filled));
+    }
+    Ok(if whole.is_empty() { all } else { whole.concat() })
+}
+
+/// A sentence with its numbers filled in, each with as many digits as its interval supports. Where one was not measured there is no sentence,
+/// but why.
+pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Missing>> {
+    let ask = |name: &str| view.plans.asked(name, None);
+    let show = |asked: &Asked, measured: &Measured, after: &str| {
+        let Ok(quantity) = measured else { return Ok((String::new(), "")) };
+        // What it is a number of is part of it: nothing may break between the two.
+        let unit = if after.starts_with('×') { "×" } else { "" };
+        Ok(match form {
+            Form::Page => (render::rough(view, asked, quantity, unit)?, unit),
+            Form::Text | Form::Json => (format::rough(quantity) + unit, unit),
+        })
+    };
+    let (filled, lacking) = filled(view, say, form, ask, show)?;
+    Ok(lacking.map_or(Ok(filled), Err))
+}
+
+/// A text with what stands in braces asked for and shown in its place, and why one of them is
+/// lacking. A number is shown with as much of what follows it as belongs to it.
+fn filled<'a>(
+    view: &'a View,
+    text: &str,
+    form: Form,
+    ask: impl Fn(&str) -> Result<Asked<'a>>,
+    show: impl Fn(&Asked, &Measured, &str) -> Result<(String, &'static str)>,
+) -> Result<(String, Option<Missing>)> {
+    let (mut filled, mut lacking, mut from) = (String::new(), None, 0);
+    for place in braces(text)? {
+        let inside = &text[place.start + 1..place.end - 1];
+        let asked = ask(name_in(inside))?;
+        filled += &render::words(&text[from..place.start], form);
+        from = place.end;
+        let missing = if name_in(inside) == inside {
+            let measured = view.evaluate(&asked)?;
+            let (shown, unit) = show(&asked, &measured, &text[from..])?;
+            filled += &shown;
+            from += unit.len();
+            measured.err()
+        } else {
+            let said = across::words(view, &asked, inside.ends_with(MACHINES))?;
+            filled += &render::words(&said.as_ref().map_or_else(ToString::to_string, Clone::clone), form);
+            said.err()
+        };
+        lacking = lacking.or(missing);
+    }
+    Ok((filled + &render::words(&text[from..], form), lacking))
+}
