@@ -60,6 +60,21 @@ export function values(toml, keys) {
   return [...found].map(([, long, plain, raw]) => (long ?? plain ?? raw).replace(/\\\n\s*/g, ''));
 }
 
+/** A finding's sentence for each of its outcomes: words in brackets are theirs, and those of a plain ratio are what tally makes of it. */
+export function outcomes(say, ratio) {
+  const isPlain = ratio && !say.includes('[');
+  const whole = isPlain ? say.replace(`{${ratio}}`, '[|only |]$&').replace(/\.$/, '[||, which we cannot tell from equal].') : say;
+  const inBrackets = /\[([^\]]*)\]/g;
+  const first = inBrackets.exec(whole)?.[1].split('|') ?? [''];
+  return first.map((_, nth) => whole.replace(inBrackets, (_, words) => words.split('|')[nth]));
+}
+
+/** All sentences of a file of findings. */
+export function sayings(toml) {
+  const ratio = (block) => block.match(/^ratio = "(.*)"$/m)?.[1];
+  return toml.split(/^(?=\[\[)/m).flatMap((block) => values(block, ['say']).flatMap((say) => outcomes(say, ratio(block))));
+}
+
 /** The keys of a claim that are ours to word. Its sentence is somebody else's, or a prediction that stays as it was. */
 const OF_CLAIMS = ['note', 'begins', 'holds', 'shifted', 'does_not_hold', 'undecided', 'too_close', 'compared', 'unchecked', 'name'];
 
@@ -72,7 +87,7 @@ export function findings() {
   const pages = readdirSync(join(root, 'book/src'), { recursive: true }).filter((path) => path.endsWith('.md') && !path.startsWith('generated'));
   const captions = pages.sort().flatMap((page) => [...read(`book/src/${page}`).matchAll(/<!-- cmdrun [^\n]*?--caption "([^"\n]*)"/g)].map(([, text]) => text));
   return [
-    ...says.map((path) => ({ file: `benches-src/${path}`, kind: 'findings', texts: values(read(`benches-src/${path}`), ['say']) })),
+    ...says.map((path) => ({ file: `benches-src/${path}`, kind: 'findings', texts: sayings(read(`benches-src/${path}`)) })),
     ...folders.map((folder) => {
       const files = chapters.filter((path) => dirname(path) === folder);
       return { file: `benches-src/${folder}`, kind: 'claims', texts: files.flatMap((path) => values(read(`benches-src/${path}`), OF_CLAIMS)) };

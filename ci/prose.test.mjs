@@ -2,13 +2,20 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { findings, PHRASES, phrases, ratiosWithoutNoun, values } from './findings.mjs';
+import { findings, PHRASES, phrases, ratiosWithoutNoun, sayings, values } from './findings.mjs';
 import { wrongInFindings } from './prose.mjs';
 
 test('no finding, claim or caption is above a ceiling', () => {
   const groups = findings();
   assert.ok(groups.flatMap(({ texts }) => texts).length > 1000, 'they are found');
   assert.deepEqual(wrongInFindings(groups), []);
+});
+
+test('a finding has a sentence for each of its outcomes', () => {
+  const toml = '[[takeaway]]\nid = "a"\nratio = "r"\nsay = "It costs {r}× as much."\n\n[[takeaway]]\nwhen = [["a > 1"]]\nsay = "It [rises|falls]."\n';
+  const ratio = ['It costs {r}× as much.', 'It costs only {r}× as much.', 'It costs {r}× as much, which we cannot tell from equal.'];
+  assert.deepEqual(sayings(toml), [...ratio, 'It rises.', 'It falls.']);
+  assert.deepEqual(sayings('[[takeaway]]\nsay = "It costs {r}× as much."\n'), [ratio[0]]);
 });
 
 test('a phrase that may not occur is found with its place', () => {

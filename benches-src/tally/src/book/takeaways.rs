@@ -2,8 +2,10 @@
 //! first whose conditions all hold for certain is printed, and the last has none.
 
 pub mod condition;
+mod outcomes;
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
 use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
@@ -53,8 +55,42 @@ pub struct Takeaway {
     /// What directives call it: lower-case words with hyphens.
     pub id: String,
     /// Its sentences. The first whose conditions all hold for certain is said: `case = [{ when = ["hop-ratio > 1"], say = "…" }, { say = "…" }]`.
-    #[serde(rename = "case")]
+    #[serde(default, rename = "case")]
     pub cases: Vec<Case>,
+    /// Instead of cases, one sentence for all outcomes: `"A hand-over costs threads
+    /// {hop-ratio}× as much as tasks."` Words in which its outcomes differ stand in brackets, in
+    /// the order of the outcomes: `"It [rises|falls|may change]."`
+    #[serde(default)]
+    say: Option<String>,
+    /// With `say`: the quantity that is more than 1, or less, or cannot be told from it. Without
+    /// brackets the sentence then has "only" before this number if it is less, and ends with
+    /// ", which we cannot tell from equal" if that is so.
+    #[serde(default)]
+    ratio: Option<String>,
+    /// With `say`: what must be so for each of its outcomes but the last, as a case says it:
+    /// `when = [["hop-ratio > 1"]]`.
+    #[serde(default)]
+    when: Vec<Vec<String>>,
+}
+
+impl Takeaway {
+    /// Makes cases of its sentence, where it has one for all of them.
+    fn spell_out(&mut self) -> Result<()> {
+        let Some(say) = self.say.take() else {
+            ensure!(
+                self.ratio.is_none() && self.when.is_empty(),
+                "ratio and when go with say, and cases have their own"
+            );
+            return Ok(());
+        };
+        ensure!(self.cases.is_empty(), "it has both say and cases");
+        self.cases = match self.ratio.take() {
+            Some(_) if !self.when.is_empty() => bail!("it has both ratio and when"),
+            Some(ratio) => outcomes::cases(outcomes::of_ratio(&ratio), &outcomes::with_brackets(&ratio, &say))?,
+            None => outcomes::cases(take(&mut self.when), &say)?,
+        };
+        Ok(())
+    }
 }
 
 /// One outcome.
@@ -175,7 +211,7 @@ impl Front {
         let (mut all, mut taken) = (Self::default(), BTreeMap::new());
         for path in project.takeaways() {
             let place = project.place(&path);
-            let own: Self = plan_file::read(project, &path)?;
+            let mut own: Self = plan_file::read(project, &path)?;
             own.check().with_context(|| place.clone())?;
             let ids = own.takeaways.iter().map(|own| ("takeaway", own.id.clone()));
             let names = own.dumbbells.iter().map(|own| ("dumbbell", own.name.clone()));
@@ -196,10 +232,11 @@ impl Front {
         Ok(all)
     }
 
-    fn check(&self) -> Result<()> {
-        for takeaway in &self.takeaways {
+    fn check(&mut self) -> Result<()> {
+        for takeaway in &mut self.takeaways {
             name::check(&takeaway.id, "a takeaway")?;
-            cases_are_whole(&takeaway.cases).with_context(|| format!("takeaway {}", takeaway.id))?;
+            let checked = takeaway.spell_out().and_then(|()| cases_are_whole(&takeaway.cases));
+            checked.with_context(|| format!("takeaway {}", takeaway.id))?;
         }
         for dumbbell in &self.dumbbells {
             name::check(&dumbbell.name, "a dumbbell")?;

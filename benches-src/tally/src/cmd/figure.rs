@@ -7,10 +7,14 @@ mod scatter;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use serde_json::Value;
 
 use crate::book::takeaways::{self, LADDER};
+use crate::print::downloads::{self, BOOK};
+use crate::print::figure::Figure as Drawn;
 use crate::print::render::Form;
 use crate::print::view::View;
+use crate::record::{self, Header};
 
 /// A figure that compares, by its name: rungs of the ladder, two costs, or machines
 #[derive(Args)]
@@ -30,11 +34,11 @@ trait Plot {
     /// What it found, or what it is about where that cannot be said.
     fn finding(&self, view: &View, form: Form) -> Result<String>;
 
-    /// The figure; at a terminal its numbers.
-    fn print(&self, view: &View, form: Form) -> Result<String>;
+    /// What a page shows.
+    fn figure(&self, view: &View) -> Result<Drawn<'_>>;
 
-    /// One picture that stands by itself.
-    fn standalone(&self, view: &View) -> Result<String>;
+    /// Its numbers at a terminal.
+    fn numbers(&self, view: &View, form: Form) -> Result<String>;
 
     /// Whether all that it says is known.
     fn is_known(&self, view: &View) -> Result<()>;
@@ -45,10 +49,11 @@ impl Figure {
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let plot = self.plot(view)?;
         match form {
-            _ if self.standalone => plot.standalone(view),
+            _ if self.standalone => plot.figure(view)?.standalone(view),
             Form::Page if self.finding => plot.finding(view, form),
+            Form::Page => plot.figure(view)?.page(view),
             Form::Text | Form::Json if self.finding => Ok(plot.finding(view, form)? + "\n"),
-            _ => plot.print(view, form),
+            Form::Text | Form::Json => plot.numbers(view, form),
         }
     }
 
@@ -68,4 +73,20 @@ impl Figure {
             (None, None) => bail!(takeaways::unknown("figure", &self.name, front.figures())),
         })
     }
+}
+
+/// Rows of a figure for a script, a line each.
+fn lines(rows: &[Value]) -> String {
+    rows.iter().map(|row| row.to_string() + "\n").collect()
+}
+
+/// How to cite a figure: what it says, of which machines, and when that was measured; nothing where
+/// nothing was.
+fn cite(view: &View, chapter: &str, name: &str, said: &str, of: &str, headers: &[Header]) -> String {
+    if headers.is_empty() {
+        return String::new();
+    }
+    let (days, efforts) = (record::days(headers), record::efforts(headers));
+    let text = format!("{said} {BOOK} {name}. {of}; measured {days}, effort {efforts}.");
+    downloads::citation(view, chapter, name, &text)
 }

@@ -85,28 +85,31 @@ fn filled(mut spec: Value, config: &Value, rows: &[Value], titles: &[(&str, &str
 }
 
 /// A logarithmic axis has no place for 0: where something stands there, the axis is linear up to 1, and has a tick at each point.
-fn make_room_for_0(value: &mut Value, ticks: &Value) {
-    if value["field"] == "x" && value["scale"]["type"] == "log" {
-        value["scale"]["type"] = "symlog".into();
-        value["axis"]["values"] = ticks.clone();
-    }
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| make_room_for_0(item, ticks)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| make_room_for_0(field, ticks)),
-        _ => {}
-    }
+fn make_room_for_0(spec: &mut Value, ticks: &Value) {
+    change_each(spec, &mut |value| {
+        if value["field"] == "x" && value["scale"]["type"] == "log" {
+            value["scale"]["type"] = "symlog".into();
+            value["axis"]["values"] = ticks.clone();
+        }
+    });
 }
 
 /// A text such as `"$axis"` stands for a title wherever a specification has it.
-fn set_titles(value: &mut Value, titles: &[(&str, &str)]) {
-    match value {
-        Value::String(text) => {
-            if let Some((_, title)) = titles.iter().find(|(word, _)| word == text) {
-                *text = (*title).to_owned();
-            }
+fn set_titles(spec: &mut Value, titles: &[(&str, &str)]) {
+    change_each(spec, &mut |value| {
+        let title = titles.iter().find(|(word, _)| *value == **word);
+        if let Some((_, title)) = title {
+            *value = (*title).into();
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| set_titles(item, titles)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| set_titles(field, titles)),
+    });
+}
+
+/// Changes a value, and then everything in it.
+fn change_each(value: &mut Value, change: &mut impl FnMut(&mut Value)) {
+    change(value);
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| change_each(item, change)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| change_each(field, change)),
         _ => {}
     }
 }

@@ -16,7 +16,7 @@ pub struct Figure<'a> {
     /// Its anchor, and what a live chart of it is called.
     pub name: &'a str,
     /// The name of its files for download.
-    pub file: &'a str,
+    pub file: String,
     /// The specification in `book/charts`.
     pub shape: &'a str,
     /// What it compares, in a few words.
@@ -26,12 +26,12 @@ pub struct Figure<'a> {
     /// What is drawn, each a mark.
     pub marks: Vec<Value>,
     /// The titles of its axes, each with the word that stands for it in the specification.
-    pub titles: &'a [(&'a str, &'a str)],
-    /// The command that prints it.
-    pub command: &'a str,
-    /// What stands above the picture and under it, as HTML.
-    pub above: String,
-    /// See `above`.
+    pub titles: Vec<(&'a str, String)>,
+    /// What it found, as HTML, if that can be said.
+    pub finding: String,
+    /// What its marks mean, as HTML.
+    pub key: String,
+    /// What stands under it, as HTML.
     pub caption: String,
     /// A box with what other programs took than those that are shown, as HTML.
     pub stale: String,
@@ -59,9 +59,10 @@ impl Figure<'_> {
         };
         let specification = write_specification(view, &path, &request)?;
         let csv = downloads::write(view, &format!("{path}.csv"), &self.csv)?;
-        let Self { name, above, stale, caption, table, .. } = self;
+        let Self { name, finding, key, stale, caption, table, .. } = self;
+        let finding = if finding.is_empty() { String::new() } else { format!("<p class=\"finding\">{finding}</p>\n") };
         Ok(format!(
-            "<figure class=\"figure\" id=\"{name}\" data-chart=\"{name}\"{live}>\n{above}{stale}{pictures}<figcaption>{caption}</figcaption>\n\
+            "<figure class=\"figure\" id=\"{name}\" data-chart=\"{name}\"{live}>\n{finding}<p class=\"marks\">{key}</p>\n{stale}{pictures}<figcaption>{caption}</figcaption>\n\
              <details class=\"numbers\"{open}>\n<summary>All numbers, and where each comes from</summary>\n{table}{}</details>\n</figure>\n",
             self.small(&csv, &specification)
         ))
@@ -76,14 +77,15 @@ impl Figure<'_> {
     fn request(&self, view: &View) -> Result<Request> {
         let description = format!("{} The table below it has every number.", self.spoken);
         let aloud = format!("{}. {description}", self.title);
-        let [wide, narrow] = charts::specifications(&view.project, self.shape, &self.marks, self.titles, &aloud)?;
+        let titles: Vec<(&str, &str)> = self.titles.iter().map(|(word, title)| (*word, title.as_str())).collect();
+        let [wide, narrow] = charts::specifications(&view.project, self.shape, &self.marks, &titles, &aloud)?;
         Ok(Request { prefix: self.name.to_owned(), title: self.title.to_owned(), description, wide, narrow })
     }
 
     fn small(&self, csv: &str, specification: &str) -> String {
         let links = [("data (CSV)", csv), ("specification", specification)];
         let links = links.map(|(name, file)| format!("<a href=\"{file}\" download>{name}</a>"));
-        let command = format!("<code class=\"command\">{}</code>", html(self.command));
+        let command = format!("<code class=\"command\">cargo tally figure {}</code>", html(self.name));
         downloads::small_letters(&[&links[..], &[command]].concat(), &self.cite)
     }
 }

@@ -85,10 +85,6 @@ fn is_above_0(quantity: &Quantity) -> bool {
     quantity.estimate.interval.map_or(quantity.estimate.median, |(low, _)| low) > 0.0
 }
 
-fn legend(parts: &[String]) -> String {
-    parts.join(" ")
-}
-
 /// What an axis shows: "µs per hop". What has no unit is called by what is counted: "instructions per request".
 fn per_operation(scale: Scale, measure: &str, per: &str) -> String {
     let counted = measure.replace('_', " ");
@@ -182,7 +178,7 @@ impl Source<'_> {
             parts.push(format!("◇ published without an interval: {}.", html(&publications.join(", "))));
         }
         parts.push("The thick line is the 95 % interval.".to_owned());
-        Ok(Points { shape: "dots", rows: points, axis: self.axis(scale), x: String::new(), legend: legend(&parts) })
+        Ok(Points { shape: "dots", rows: points, axis: self.axis(scale), x: String::new(), legend: parts.join(" ") })
     }
 
     /// A line with its band per series, over the one numeric parameter that the plan varies; dots
@@ -239,7 +235,7 @@ impl Source<'_> {
             self.plan.programs.axis(&swept),
             if has_0 { "logarithmic beyond 1" } else { "logarithmic" }
         );
-        Ok(Points { shape: "sweep", rows: points, axis: self.axis(scale), x, legend: legend(&parts) })
+        Ok(Points { shape: "sweep", rows: points, axis: self.axis(scale), x, legend: parts.join(" ") })
     }
 
     /// The share of single laps that took at most so long.
@@ -269,7 +265,7 @@ impl Source<'_> {
             "Solid: one CPU. Dashed: unpinned.",
         ];
         let axis = format!("{} per lap (logarithmic)", scale.name);
-        Ok(Points { shape: "ecdf", rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
+        Ok(Points { shape: "ecdf", rows: points, axis, x: String::new(), legend: parts.join(" ") })
     }
 
     /// What quantities are made of, part after part, or what a baseline explains of each cell.
@@ -294,12 +290,12 @@ impl Source<'_> {
         for (parts, measured) in &taken_apart {
             rows.extend(self.waterfall(parts, measured, scale)?);
         }
-        let legend = legend(&[
-            "Each part begins where the one before it ends.".to_owned(),
-            "The thick line is the part's own 95 % interval.".to_owned(),
-            "Grey: what the parts leave unexplained; it points backwards if they add up to too much.".to_owned(),
-        ]);
-        Ok(Points { shape: "stack", rows, axis: self.linear_axis(scale), x: String::new(), legend })
+        let legend = [
+            "Each part begins where the one before it ends.",
+            "The thick line is the part's own 95 % interval.",
+            "Grey: what the parts leave unexplained; it points backwards if they add up to too much.",
+        ];
+        Ok(Points { shape: "stack", rows, axis: self.linear_axis(scale), x: String::new(), legend: legend.join(" ") })
     }
 
     /// The parts, what they leave over, and the whole. Nothing where the whole was not measured; a part that was not is left to
@@ -375,7 +371,7 @@ impl Source<'_> {
             "The thick line is the 95 % interval of the whole.",
         ];
         let axis = self.linear_axis(scale);
-        Ok(Points { shape: "stack", rows: points, axis, x: String::new(), legend: legend(&parts.map(str::to_owned)) })
+        Ok(Points { shape: "stack", rows: points, axis, x: String::new(), legend: parts.join(" ") })
     }
 }
 

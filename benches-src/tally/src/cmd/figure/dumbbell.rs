@@ -8,18 +8,17 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::Plot;
+use super::{Plot, cite, lines};
 use crate::book::takeaways::{Dumbbell as Planned, Party};
 use crate::book::unit::Unit;
 use crate::print::comparison::{Columns, Compared, Side, Three, stale};
-use crate::print::downloads::{self, BOOK};
 use crate::print::escape::html;
 use crate::print::figure::Figure;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::takeaways;
 use crate::print::view::View;
-use crate::record::{self, Header};
+use crate::record::Header;
 
 /// Two that are compared, in several things that they do.
 pub struct Dumbbell<'a> {
@@ -32,19 +31,44 @@ impl Plot for Dumbbell<'_> {
         Ok(said.unwrap_or_else(|_| render::words(&self.planned.what, form)))
     }
 
-    fn print(&self, view: &View, form: Form) -> Result<String> {
+    fn figure(&self, view: &View) -> Result<Figure<'_>> {
         let compared = self.compared(view)?;
-        match form {
-            Form::Page => self.drawn(view, &compared, |figure| figure.page(view)),
-            Form::Text => self.text(view, &compared),
-            Form::Json => {
-                Ok(marks::all(view, self.planned, &compared).iter().map(|row| row.to_string() + "\n").collect())
-            }
-        }
+        let planned = self.planned;
+        let Planned { name, what, left, right, .. } = planned;
+        let marks = marks::all(view, planned, &compared);
+        let (ratio, spoken) = (format!("{} ÷ {}", right.label, left.label), self.finding(view, Form::Text)?);
+        let sides = [(left.label.as_str(), Side::Left), (right.label.as_str(), Side::Right)];
+        let columns = Columns { title: what, sides, ratio: &ratio };
+        Ok(Figure {
+            name,
+            file: format!("{name}-dumbbell"),
+            shape: "dumbbell",
+            title: what,
+            cite: cite_of(view, name, &spoken, &compared)?,
+            spoken: format!("{spoken} {}", aloud(planned, &compared)),
+            titles: Vec::new(),
+            finding: self.finding(view, Form::Page)?,
+            key: key(planned, &marks),
+            caption: format!(
+                "<span class=\"legend\">{}. ×: {}. Measured on {}.</span>",
+                html(what),
+                html(&ratio),
+                html(&view.phrase(&view.machine))
+            ),
+            marks,
+            stale: stale(view, &compared)?,
+            table: columns.table(view, &compared)?,
+            csv: columns.csv(view, &compared)?,
+        })
     }
 
-    fn standalone(&self, view: &View) -> Result<String> {
-        self.drawn(view, &self.compared(view)?, |figure| figure.standalone(view))
+    fn numbers(&self, view: &View, form: Form) -> Result<String> {
+        let compared = self.compared(view)?;
+        if form == Form::Json {
+            Ok(lines(&marks::all(view, self.planned, &compared)))
+        } else {
+            self.text(view, &compared)
+        }
     }
 
     /// Whether it has a title, and all its numbers are known and can stand on one axis.
@@ -81,47 +105,6 @@ impl<'a> Dumbbell<'a> {
         }
         Ok(out)
     }
-
-    /// What becomes of the figure.
-    fn drawn(
-        &self,
-        view: &View,
-        compared: &[Compared],
-        draw: impl FnOnce(&Figure) -> Result<String>,
-    ) -> Result<String> {
-        let planned = self.planned;
-        let Planned { name, what, left, right, .. } = planned;
-        let marks = marks::all(view, planned, compared);
-        let (ratio, spoken) = (format!("{} ÷ {}", right.label, left.label), self.finding(view, Form::Text)?);
-        let columns =
-            Columns { title: what, sides: [(&left.label, Side::Left), (&right.label, Side::Right)], ratio: &ratio };
-        let figure = Figure {
-            name,
-            file: &format!("{name}-dumbbell"),
-            shape: "dumbbell",
-            title: what,
-            cite: cite(view, name, &spoken, compared)?,
-            spoken: format!("{spoken} {}", aloud(planned, compared)),
-            titles: &[],
-            command: &format!("cargo tally figure {name}"),
-            above: format!(
-                "<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n",
-                self.finding(view, Form::Page)?,
-                key(planned, &marks)
-            ),
-            caption: format!(
-                "<span class=\"legend\">{}. ×: {}. Measured on {}.</span>",
-                html(what),
-                html(&ratio),
-                html(&view.phrase(&view.machine))
-            ),
-            marks,
-            stale: stale(view, compared)?,
-            table: columns.table(view, compared)?,
-            csv: columns.csv(view, compared)?,
-        };
-        draw(&figure)
-    }
 }
 
 /// What the marks are, drawn with them.
@@ -149,18 +132,13 @@ fn aloud(planned: &Planned, compared: &[Compared]) -> String {
 }
 
 /// How to cite it: what it says, and where that was measured.
-fn cite(view: &View, name: &str, said: &str, compared: &[Compared]) -> Result<String> {
+fn cite_of(view: &View, name: &str, said: &str, compared: &[Compared]) -> Result<String> {
     let mut headers: Vec<Header> = Vec::new();
     for Compared { asked: Three { ratio, .. }, .. } in compared {
         headers.extend(view.header_on(&view.machine, ratio.plan, ratio.experiment)?.map(|(header, _)| header));
     }
-    let (Some(header), Some(first)) = (headers.first(), compared.first()) else { return Ok(String::new()) };
-    let text = format!(
-        "{said} {BOOK} {name}. Machine {}: {}; measured {}, effort {}.",
-        view.machine.name(),
-        header.machine.summary(),
-        record::days(&headers),
-        record::efforts(&headers)
-    );
-    Ok(downloads::citation(view, &first.asked.ratio.plan.chapter, name, &text))
+    let chapter = compared.first().map_or("", |first| &first.asked.ratio.plan.chapter);
+    let summary = headers.first().map_or(String::new(), |header| header.machine.summary());
+    let of = format!("Machine {}: {summary}", view.machine.name());
+    Ok(cite(view, chapter, name, said, &of, &headers))
 }

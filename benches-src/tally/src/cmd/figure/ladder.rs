@@ -4,7 +4,7 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::Plot;
+use super::{Plot, lines};
 use crate::book::takeaways::{LADDER, Pair};
 use crate::compute::quantity::{Measured, Quantity};
 use crate::print::comparison::{Columns, Compared, Side, stale};
@@ -52,33 +52,11 @@ impl Plot for Ladder {
         Ok(takeaways::said(view, &view.front.takeaway(LADDER)?.cases, form)?.unwrap_or_default())
     }
 
-    fn print(&self, view: &View, form: Form) -> Result<String> {
+    fn figure(&self, view: &View) -> Result<Figure<'_>> {
         let compared = compared(view)?;
-        match form {
-            Form::Page => self.figure(view, &compared)?.page(view),
-            Form::Text | Form::Json => {
-                Ok(all_marks(view, &compared).iter().map(|row| row.to_string() + "\n").collect())
-            }
-        }
-    }
-
-    fn standalone(&self, view: &View) -> Result<String> {
-        self.figure(view, &compared(view)?)?.standalone(view)
-    }
-
-    fn is_known(&self, view: &View) -> Result<()> {
-        view.front.takeaway(LADDER).map(drop)
-    }
-}
-
-impl Ladder {
-    fn figure(&self, view: &View, compared: &[Compared]) -> Result<Figure<'static>> {
-        let finding = match self.finding(view, Form::Page)? {
-            said if said.is_empty() => said,
-            said => format!("<p class=\"finding\">{said}</p>\n"),
-        };
-        let marks = linked_marks(view, compared)?;
+        let marks = linked_marks(view, &compared)?;
         let own = marks.iter().filter(|row| row["who"] == "here");
+        let words_of = |row: &Value, field: &str| row[field].as_str().unwrap_or_default().to_owned();
         let each: Vec<String> = own.map(|row| format!("{}: {}", words_of(row, "row"), words_of(row, "said"))).collect();
         let columns = Columns {
             title: "What a thread costs over what a task costs",
@@ -87,22 +65,29 @@ impl Ladder {
         };
         Ok(Figure {
             name: LADDER,
-            file: LADDER,
+            file: LADDER.to_owned(),
             shape: LADDER,
             title: columns.title,
             spoken: format!("{} {}.", self.finding(view, Form::Text)?, each.join("; ")),
             marks,
-            titles: &[],
-            command: "cargo tally figure ladder",
-            above: format!(
-                "{finding}<p class=\"marks\">Bar: this page's machine, with its 95 % interval. Rings: others that ran the same programs.</p>\n"
-            ),
+            titles: Vec::new(),
+            finding: self.finding(view, Form::Page)?,
+            key: "Bar: this page's machine, with its 95 % interval. Rings: others that ran the same programs."
+                .to_owned(),
             caption: String::new(),
-            stale: stale(view, compared)?,
-            table: columns.table(view, compared)?,
-            csv: columns.csv(view, compared)?,
+            stale: stale(view, &compared)?,
+            table: columns.table(view, &compared)?,
+            csv: columns.csv(view, &compared)?,
             cite: String::new(),
         })
+    }
+
+    fn numbers(&self, view: &View, _: Form) -> Result<String> {
+        Ok(lines(&all_marks(view, &compared(view)?)))
+    }
+
+    fn is_known(&self, view: &View) -> Result<()> {
+        view.front.takeaway(LADDER).map(drop)
     }
 }
 
@@ -127,8 +112,4 @@ fn linked_marks(view: &View, compared: &[Compared]) -> Result<Vec<Value>> {
         }
     }
     Ok(all)
-}
-
-fn words_of<'a>(row: &'a Value, field: &str) -> &'a str {
-    row[field].as_str().unwrap_or_default()
 }

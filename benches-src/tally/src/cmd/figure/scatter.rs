@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::Plot;
+use super::{Plot, cite, lines};
 use crate::book::quantities::Asked;
 use crate::book::scatter::Scatter as Planned;
 use crate::compute::quantity::{Measured, Missing};
-use crate::print::downloads::{self, BOOK};
 use crate::print::escape::{html, identifier};
 use crate::print::figure::Figure;
 use crate::print::format;
@@ -20,7 +19,7 @@ use crate::print::render::{self, Form};
 use crate::print::scatter::{DRAWN, Point, X};
 use crate::print::table::{Cell, Table, csv, csv_heads, csv_numbers};
 use crate::print::view::View;
-use crate::record::{self, Header};
+use crate::record::Header;
 
 /// Every machine as a dot: what one number costs there, and what another.
 pub struct Scatter<'a> {
@@ -39,20 +38,38 @@ impl Plot for Scatter<'_> {
         Ok(render::words(&found::finding(self.planned, &points), form))
     }
 
-    fn print(&self, view: &View, form: Form) -> Result<String> {
-        let (asked, points) = self.seen(view)?;
-        Ok(match form {
-            Form::Page => figure(view, self.planned, &asked, &points, |figure| figure.page(view))?,
-            Form::Text => {
-                format!("{}\n{}", found::finding(self.planned, &points), text(self.planned, &asked, &points))
-            }
-            Form::Json => points.iter().map(|point| json(point, &asked).to_string() + "\n").collect(),
+    fn figure(&self, view: &View) -> Result<Figure<'_>> {
+        let (asked, points) = &self.seen(view)?;
+        let Planned { name, what, x, y, control, .. } = self.planned;
+        let upwards = format!("{}, and {}", y.label, control.label);
+        let finding = &found::finding(self.planned, points);
+        Ok(Figure {
+            name,
+            file: name.clone(),
+            shape: "scatter",
+            title: what,
+            spoken: format!("{finding} {}", found::aloud(self.planned, points)),
+            titles: vec![("$x", x.label.clone()), ("$y", upwards), ("$control", control.label.clone())],
+            finding: html(finding),
+            key: key(view, self.planned, points),
+            caption: format!(
+                "<span class=\"legend\">{}</span>",
+                html(&format!("{what}. {}", found::lacking(asked, points)))
+            ),
+            stale: stale(view, asked)?,
+            table: table(view, self.planned, asked, points)?,
+            csv: lines_of(self.planned, asked, points),
+            cite: cite_of(view, self.planned, asked, points, finding)?,
+            marks: marks::all(view, self.planned, points),
         })
     }
 
-    fn standalone(&self, view: &View) -> Result<String> {
+    fn numbers(&self, view: &View, form: Form) -> Result<String> {
         let (asked, points) = self.seen(view)?;
-        figure(view, self.planned, &asked, &points, |figure| figure.standalone(view))
+        Ok(match form {
+            Form::Json => lines(&points.iter().map(|point| json(point, &asked)).collect::<Vec<_>>()),
+            _ => format!("{}\n{}", found::finding(self.planned, &points), text(self.planned, &asked, &points)),
+        })
     }
 
     fn is_known(&self, view: &View) -> Result<()> {
@@ -89,44 +106,6 @@ fn json(point: &Point, asked: &Heads) -> serde_json::Value {
         render::json(&asked.expression.to_string(), number, point.machine.slug(), state)
     });
     serde_json::json!({ "machine": point.machine.slug(), "numbers": numbers.collect::<Vec<_>>() })
-}
-
-/// What becomes of the figure.
-fn figure(
-    view: &View,
-    planned: &Planned,
-    asked: &Heads,
-    points: &[Point],
-    draw: impl FnOnce(&Figure) -> Result<String>,
-) -> Result<String> {
-    let finding = &found::finding(planned, points);
-    let marks = marks::all(view, planned, points);
-    let Planned { name, what, x, y, control, .. } = planned;
-    let upwards = format!("{}, and {}", y.label, control.label);
-    let figure = Figure {
-        name,
-        file: name,
-        shape: "scatter",
-        title: what,
-        spoken: format!("{finding} {}", found::aloud(planned, points)),
-        titles: &[("$x", &x.label), ("$y", &upwards), ("$control", &control.label)],
-        command: &format!("cargo tally figure {name}"),
-        above: format!(
-            "<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n",
-            html(finding),
-            key(view, planned, points)
-        ),
-        caption: format!(
-            "<span class=\"legend\">{}</span>",
-            html(&format!("{what}. {}", found::lacking(asked, points)))
-        ),
-        stale: stale(view, asked)?,
-        table: table(view, planned, asked, points)?,
-        csv: lines(planned, asked, points),
-        cite: cite(view, planned, asked, points, finding)?,
-        marks,
-    };
-    draw(&figure)
 }
 
 /// What the marks are, drawn with them.
@@ -185,7 +164,7 @@ fn number_of(view: &View, point: &Point, asked: &Asked, number: &Measured) -> Re
     })
 }
 
-fn lines(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
+fn lines_of(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
     let head = |(label, _): &(String, Asked)| csv_heads(&identifier(label).replace('-', "_"));
     let heads = ["machine".to_owned()].into_iter().chain(asked.iter().flat_map(head));
     let heads = heads.chain(planned.facts.iter().cloned()).chain(["unit", "missing"].map(str::to_owned));
@@ -200,25 +179,16 @@ fn lines(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
     csv([heads.collect::<Vec<_>>()].into_iter().chain(points.iter().map(line)))
 }
 
-/// How to cite it: what it says, and when that was measured.
-fn cite(view: &View, planned: &Planned, asked: &Heads, points: &[Point], finding: &str) -> Result<String> {
-    let mut headers: Vec<Header> = Vec::new();
+/// How to cite it: what it says, and of which machines.
+fn cite_of(view: &View, planned: &Planned, asked: &Heads, points: &[Point], finding: &str) -> Result<String> {
+    let (mut headers, mut machines): (Vec<Header>, Vec<&str>) = Default::default();
     for point in points.iter().filter(|point| point.x().is_some()) {
+        machines.push(point.machine.name());
         for place in DRAWN {
             let Asked { plan, experiment, .. } = &asked[place].1;
             headers.extend(view.header_on(&point.machine, plan, experiment)?.map(|(header, _)| header));
         }
     }
-    if headers.is_empty() {
-        return Ok(String::new());
-    }
-    let machines = points.iter().filter(|point| point.x().is_some()).map(|point| point.machine.name());
-    let text = format!(
-        "{finding} {BOOK} {}. Machines: {}; measured {}, effort {}.",
-        planned.name,
-        machines.collect::<Vec<_>>().join(", "),
-        record::days(&headers),
-        record::efforts(&headers)
-    );
-    Ok(downloads::citation(view, &asked[X].1.plan.chapter, &planned.name, &text))
+    let of = format!("Machines: {}", machines.join(", "));
+    Ok(cite(view, &asked[X].1.plan.chapter, &planned.name, finding, &of, &headers))
 }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::change_each;
+
 /// A line of a name, and a dot with what is around it, in pixels.
 const LINE: f64 = 15.0;
 const LANE: f64 = 12.0;
@@ -100,9 +102,10 @@ fn in_columns(spec: &mut Value, heads: &[&Value]) {
 
 /// Each plot has its share of the numbers on an axis, of a logarithmic one the powers of ten, and
 /// leaves the title to all of them.
-fn share_axes(value: &mut Value, plots: u64) {
+fn share_axes(spec: &mut Value, plots: u64) {
     const POWERS: std::ops::RangeInclusive<i32> = -9..=12;
-    if let Some(count) = value["axis"]["tickCount"].as_u64() {
+    change_each(spec, &mut |value| {
+        let Some(count) = value["axis"]["tickCount"].as_u64() else { return };
         value["axis"]["title"] = Value::Null;
         value["axis"]["tickCount"] = (count / plots).max(3).into();
         if value["scale"]["type"] == "log" {
@@ -110,12 +113,7 @@ fn share_axes(value: &mut Value, plots: u64) {
             // Of more than so many, Vega leaves out every second one.
             value["axis"]["tickCount"] = POWERS.count().into();
         }
-    }
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| share_axes(item, plots)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| share_axes(field, plots)),
-        _ => {}
-    }
+    });
 }
 
 /// How many pixels the longest line of a name takes, with what is around plot and names. A letter

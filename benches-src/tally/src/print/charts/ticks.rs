@@ -6,6 +6,8 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
+use super::change_each;
+
 /// From this factor between its ends on, an axis has numbers enough of its own: a power of ten, and
 /// what comes after it.
 const WIDE: f64 = 10.0;
@@ -18,9 +20,8 @@ const ROOM: f64 = 1.02;
 /// rows.
 pub(super) fn number_axes(specification: &mut Value, rows: &[Value]) {
     for channel in ["x", "y"] {
-        let mut fields = Vec::new();
-        fields_of(specification, channel, &mut fields);
-        let values = fields.iter().flat_map(|field| rows.iter().filter_map(move |row| row[field].as_f64()));
+        let fields = fields_of(specification, channel);
+        let values = fields.iter().flat_map(|field| rows.iter().filter_map(move |row| row[*field].as_f64()));
         let values: Vec<f64> = values.filter(|value| *value > 0.0 && value.is_finite()).collect();
         let (low, high) =
             values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), own| (low.min(*own), high.max(*own)));
@@ -36,59 +37,46 @@ pub(super) fn number_axes(specification: &mut Value, rows: &[Value]) {
 }
 
 /// The fields that a logarithmic axis shows, the other ends of what has two among them.
-fn fields_of(value: &Value, channel: &str, fields: &mut Vec<String>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| fields_of(item, channel, fields)),
-        Value::Object(own) => {
-            if own.get(channel).is_some_and(is_logarithmic) {
-                let ends = [channel.to_owned(), format!("{channel}2")];
-                let names = ends.iter().filter_map(|end| own.get(end)?["field"].as_str());
-                fields.extend(names.map(str::to_owned));
-            }
-            own.values().for_each(|item| fields_of(item, channel, fields));
-        }
-        _ => {}
-    }
+fn fields_of<'a>(spec: &'a Value, channel: &str) -> Vec<&'a str> {
+    let ends = [channel.to_owned(), format!("{channel}2")];
+    let logarithmic = within(spec).into_iter().filter(|own| is_logarithmic(&own[channel]));
+    logarithmic.flat_map(|own| ends.iter().filter_map(|end| own[end.as_str()]["field"].as_str())).collect()
 }
 
 /// Whether two of the ticks that a specification has itself lie between the ends of such an axis;
 /// nothing where it has none itself.
-fn has_two(value: &Value, channel: &str, ends: &RangeInclusive<f64>) -> Option<bool> {
-    match value {
-        Value::Array(items) => items.iter().find_map(|item| has_two(item, channel, ends)),
-        Value::Object(own) => {
-            let axis = own.get(channel).filter(|own| is_logarithmic(own)).map(|own| &own["axis"]["values"]);
-            let own_ticks = axis
-                .and_then(Value::as_array)
-                .map(|ticks| ticks.iter().filter_map(Value::as_f64).filter(|tick| ends.contains(tick)).count() > 1);
-            own_ticks.or_else(|| own.values().find_map(|item| has_two(item, channel, ends)))
-        }
-        _ => None,
-    }
+fn has_two(spec: &Value, channel: &str, ends: &RangeInclusive<f64>) -> Option<bool> {
+    let mut logarithmic = within(spec).into_iter().map(|own| &own[channel]).filter(|own| is_logarithmic(own));
+    let ticks = logarithmic.find_map(|own| own["axis"]["values"].as_array())?;
+    Some(ticks.iter().filter_map(Value::as_f64).filter(|tick| ends.contains(tick)).count() > 1)
 }
 
 fn is_logarithmic(channel: &Value) -> bool {
     channel["scale"]["type"] == "log"
 }
 
+/// A value, and then everything in it.
+fn within(value: &Value) -> Vec<&Value> {
+    let inner: Vec<&Value> = match value {
+        Value::Array(items) => items.iter().flat_map(within).collect(),
+        Value::Object(fields) => fields.values().flat_map(within).collect(),
+        _ => Vec::new(),
+    };
+    [vec![value], inner].concat()
+}
+
 /// Gives every such axis its ticks, and its ends where they are others than those of the rows. What
 /// has no axis has no ticks either.
-fn set(value: &mut Value, channel: &str, ticks: &Value, ends: Option<&RangeInclusive<f64>>) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| set(item, channel, ticks, ends)),
-        Value::Object(own) => {
-            if let Some(own) = own.get_mut(channel).filter(|own| is_logarithmic(own)) {
-                if let Some(ends) = ends {
-                    own["scale"]["domain"] = Value::from(vec![*ends.start(), *ends.end()]);
-                }
-                if own["axis"].is_object() {
-                    own["axis"]["values"] = ticks.clone();
-                }
-            }
-            own.values_mut().for_each(|item| set(item, channel, ticks, ends));
+fn set(spec: &mut Value, channel: &str, ticks: &Value, ends: Option<&RangeInclusive<f64>>) {
+    change_each(spec, &mut |value| {
+        let Some(own) = value.get_mut(channel).filter(|own| is_logarithmic(own)) else { return };
+        if let Some(ends) = ends {
+            own["scale"]["domain"] = Value::from(vec![*ends.start(), *ends.end()]);
         }
-        _ => {}
-    }
+        if own["axis"].is_object() {
+            own["axis"]["values"] = ticks.clone();
+        }
+    });
 }
 
 /// Round numbers between two ends, three or more: powers of ten, their doubles and halves, or else
