@@ -3,6 +3,7 @@
 mod bundles;
 mod described;
 mod identity;
+mod instrument;
 mod pages;
 mod plans;
 mod records;
@@ -54,7 +55,8 @@ impl Check {
             wrong.extend(bundles::check(view)?);
         }
         if wrong.is_empty() {
-            let aged: String = aged.iter().map(|record| format!("  {record}\n")).collect();
+            let told = instrument::predictions(view)?;
+            let aged: String = aged.iter().chain(&told).map(|record| format!("  {record}\n")).collect();
             return Ok(format!("plans, listings, pages and records agree\n{aged}"));
         }
         bail!("{} disagreements:\n  {}", wrong.len(), wrong.join("\n  "));
@@ -79,6 +81,7 @@ fn all_but_records(view: &View) -> Result<Vec<String>> {
     wrong.extend(claims(view));
     wrong.extend(published(view));
     wrong.extend(calculator(view)?);
+    wrong.extend(instrument::differences(view)?);
     Ok(wrong)
 }
 
