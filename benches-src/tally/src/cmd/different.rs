@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::book::quantities::Asked;
+use crate::cmd::json_array;
 use crate::compute::quantity::Quantity;
 use crate::print::comparison::Compared;
 use crate::print::escape::html;
@@ -42,9 +43,7 @@ impl Different {
         Ok(match form {
             Form::Page => page(view, &there, &numbers)?,
             Form::Text => numbers.iter().map(Number::line).collect(),
-            Form::Json => {
-                serde_json::Value::from(numbers.iter().map(Number::json).collect::<Vec<_>>()).to_string() + "\n"
-            }
+            Form::Json => json_array(&numbers, Number::json),
         })
     }
 }

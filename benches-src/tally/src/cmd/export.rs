@@ -17,7 +17,7 @@ use crate::record::known::Known;
 use crate::record::private::private_names;
 use crate::record::publishable::{failed, is_within, of_one_machine, refuse_private};
 use crate::record::sources::Current;
-use crate::record::{Effort, FORMAT, Header, RawRecord, earlier_paths};
+use crate::record::{Effort, Header, RawRecord, earlier_paths};
 use crate::say;
 
 /// Add local results to data/machines as a session, without anything private
@@ -102,7 +102,6 @@ fn prepare(project: &Project, names: &[String], plan: &Plan, experiment: &Experi
     }
     all.push((own, false, record));
     let ready = |(from, is_earlier, mut record): (PathBuf, bool, RawRecord)| {
-        record.header.format = FORMAT;
         record.header.machine = record.header.machine.allow_listed();
         refuse_private(&record, project.root(), names)
             .with_context(|| format!("{} is not exported", from.display()))?;

@@ -12,6 +12,7 @@ use crate::book::expression::Expression;
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
 use crate::book::unit::Unit;
+use crate::cmd::json_array;
 use crate::compute::quantity::Measured;
 use crate::print::escape::html;
 use crate::print::format;
@@ -118,11 +119,7 @@ impl Limits {
                 let rows: String = rows.iter().map(|row| text(&guide.units, row)).collect();
                 format!("{stale}{rows}\nAs they were measured: {context}.\n{}: {AGAIN}\n", again(view))
             }
-            Form::Json => {
-                serde_json::Value::from(rows.iter().map(|row| object(&guide.units, row)).collect::<Vec<_>>())
-                    .to_string()
-                    + "\n"
-            }
+            Form::Json => json_array(&rows, |row| object(&guide.units, row)),
         })
     }
 }

@@ -5,6 +5,7 @@ use clap::Args;
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
+use crate::cmd::json_array;
 use crate::print::across;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
@@ -77,8 +78,11 @@ fn experiments(view: &View, form: Form) -> Result<String> {
     }
     Ok(match form {
         Form::Json => {
-            let entry = |(name, state, when, experiment): &(String, &str, String, &Experiment)| serde_json::json!({ "experiment": name, "state": state, "measured": when, "programs": experiment.programs() });
-            serde_json::Value::from(entries.iter().map(entry).collect::<Vec<_>>()).to_string() + "\n"
+            let entry = |(name, state, when, experiment): &(String, &str, String, &Experiment)| {
+                let programs = experiment.programs();
+                serde_json::json!({ "experiment": name, "state": state, "measured": when, "programs": programs })
+            };
+            json_array(&entries, entry)
         }
         Form::Text => entries
             .iter()

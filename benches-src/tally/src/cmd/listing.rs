@@ -11,6 +11,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::book::excerpt::Excerpt;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
+use crate::cmd::json_array;
 use crate::name;
 use crate::print::escape::{code, html};
 use crate::print::render::{self, Form};
@@ -61,9 +62,7 @@ impl Listing {
         let programs = names.iter().map(|name| Program::read(view, name)).collect::<Result<Vec<_>>>()?;
         Ok(match form {
             Form::Text => programs.iter().map(Program::text).collect::<Vec<_>>().join("\n"),
-            Form::Json => {
-                serde_json::Value::from(programs.iter().map(Program::json).collect::<Vec<_>>()).to_string() + "\n"
-            }
+            Form::Json => json_array(&programs, Program::json),
             Form::Page => match &self.all {
                 Some(chapter) => all(view, chapter, &programs)?,
                 None => side_by_side(view, &programs)?,

@@ -24,3 +24,8 @@ pub mod table;
 pub mod takeaway;
 pub mod unpack;
 pub mod value;
+
+/// A JSON array in a line, of a value for each.
+pub fn json_array<T>(all: &[T], value: impl Fn(&T) -> serde_json::Value) -> String {
+    serde_json::Value::from(all.iter().map(value).collect::<Vec<_>>()).to_string() + "\n"
+}

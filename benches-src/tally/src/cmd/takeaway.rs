@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::book::takeaways::Case;
+use crate::cmd::json_array;
 use crate::compute::quantity::Missing;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
@@ -50,8 +51,11 @@ impl Takeaway {
             }
             Form::Text => sentences.iter().map(|(id, said)| format!("{id}: {}\n", plain(said))).collect(),
             Form::Json => {
-                let object = |(id, said): &(&str, Result<String, Missing>)| serde_json::json!({ "takeaway": id, "says": plain(said) });
-                serde_json::Value::from(sentences.iter().map(object).collect::<Vec<_>>()).to_string() + "\n"
+                let object = |(id, said): &(&str, Result<String, Missing>)| {
+                    let says = plain(said);
+                    serde_json::json!({ "takeaway": id, "says": says })
+                };
+                json_array(&sentences, object)
             }
         })
     }

@@ -160,7 +160,7 @@ impl Between {
                 }
                 None => widened(kind, median, moved, self.factor(kind, of).unwrap_or(1.0)),
             };
-            let own = hull(moved, self.as_terms_allow(own, expression, of, sessions)?);
+            let own = self.as_terms_allow(hull(moved, own), expression, of, sessions)?;
             medians.fold(own, |interval, median| hull(interval, (median, median)))
         };
         let estimate = Estimate { median, interval: Some(interval), ..session };

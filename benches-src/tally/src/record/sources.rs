@@ -221,7 +221,7 @@ pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<BTreeM
     }
     let workspace = workspace(project)?;
     let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
-    let mut dependencies = Dependencies::of(chapter, &workspace, &lock)?.0;
+    let mut dependencies = dependencies_of(chapter, &workspace, &lock)?;
     for folder in [chapter, "harness", "observation", "executor", "resources", "runtime"] {
         let text = fs::read_to_string(benches.join(folder).join("Cargo.toml")).unwrap_or_default();
         dependencies += &asked_by(&text).with_context(|| format!("benches-src/{folder}/Cargo.toml is no manifest"))?;
@@ -266,11 +266,6 @@ fn without_lints(flags: &str) -> String {
     kept.join(" ")
 }
 
-/// What a chapter's programs are made of besides this project's own files: every package that they
-/// need, directly or not, with its version and checksum, and the features that the workspace asks
-/// of it. What other chapters need does not count.
-struct Dependencies(String);
-
 #[derive(Deserialize)]
 struct Lock {
     #[serde(default)]
@@ -295,22 +290,23 @@ impl Package {
     }
 }
 
-impl Dependencies {
-    fn of(chapter: &str, workspace: &toml::Table, lock: &str) -> Result<Self> {
-        let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
-        let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
-        let mut wanted = vec![chapter.to_owned()];
-        let mut found = BTreeMap::new();
-        while let Some(name) = wanted.pop() {
-            let Some(package) = lock.package.iter().find(|package| package.is_called(&name)) else { continue };
-            let asked = asked.and_then(|asked| asked.get(&package.name)).map_or(String::new(), ToString::to_string);
-            let line = format!("{} {} {} {asked}\n", package.name, package.version, package.checksum);
-            if found.insert((&package.name, &package.version), line).is_none() {
-                wanted.extend(package.dependencies.iter().cloned());
-            }
+/// What a chapter's programs are made of besides this project's own files: every package that they
+/// need, directly or not, with its version and checksum, and the features that the workspace asks
+/// of it. What other chapters need does not count.
+fn dependencies_of(chapter: &str, workspace: &toml::Table, lock: &str) -> Result<String> {
+    let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
+    let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
+    let mut wanted = vec![chapter.to_owned()];
+    let mut found = BTreeMap::new();
+    while let Some(name) = wanted.pop() {
+        let Some(package) = lock.package.iter().find(|package| package.is_called(&name)) else { continue };
+        let asked = asked.and_then(|asked| asked.get(&package.name)).map_or(String::new(), ToString::to_string);
+        let line = format!("{} {} {} {asked}\n", package.name, package.version, package.checksum);
+        if found.insert((&package.name, &package.version), line).is_none() {
+            wanted.extend(package.dependencies.iter().cloned());
         }
-        Ok(Self(found.into_values().collect()))
     }
+    Ok(found.into_values().collect())
 }
 
 /// The manifest of the workspace of all programs.

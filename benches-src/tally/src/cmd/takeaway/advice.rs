@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::book::takeaways::{Advice, Choice};
+use crate::cmd::json_array;
 use crate::compute::quantity::Missing;
 use crate::print::calculator::answers::State;
 use crate::print::calculator::numbers::Numbers;
@@ -38,8 +39,11 @@ pub fn print(view: &View, form: Form) -> Result<String> {
             rows.iter().map(line).collect()
         }
         Form::Json => {
-            let object = |own: &Row| serde_json::json!({ "service": own.service, "use": own.choice, "machines": own.among, "because": own.because });
-            serde_json::Value::from(rows.iter().map(object).collect::<Vec<_>>()).to_string() + "\n"
+            let object = |own: &Row| {
+                let (service, choice) = (own.service, own.choice);
+                serde_json::json!({ "service": service, "use": choice, "machines": own.among, "because": own.because })
+            };
+            json_array(&rows, object)
         }
     })
 }

@@ -155,9 +155,8 @@ fn what_a_chapter_does_not_need_does_not_count() {
              [[package]]\nname = \"z\"\nversion = \"{z}\"\n"
         )
     };
-    let of = |features: &str, b: &str, z: &str| {
-        Dependencies::of("chapter", &manifest(features, "off"), &lock(b, z)).unwrap().0
-    };
+    let of =
+        |features: &str, b: &str, z: &str| dependencies_of("chapter", &manifest(features, "off"), &lock(b, z)).unwrap();
     assert_eq!(of("x", "1", "1"), of("x", "1", "2"), "z is another chapter's");
     assert_ne!(of("x", "1", "1"), of("x", "2", "1"), "b is needed by a");
     assert_ne!(of("x", "1", "1"), of("y", "1", "1"), "features of a");
