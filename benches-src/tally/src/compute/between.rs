@@ -7,17 +7,15 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::book::cell::Cell;
 use crate::book::experiment::in_full;
 use crate::book::expression::{Expression, Operator};
 use crate::project::Project;
-use crate::record::Header;
 use crate::statistics::Estimate;
 
 use super::kind::Kind;
 use super::quantity::{Measured, Quantity, estimate_of};
 use super::spread::Spread;
-use super::unused::Unused;
+use super::numbers::Place;
 
 /// `data/between-sessions.toml`: what `tally between --derive` found in all sessions that this project ever kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -61,6 +59,20 @@ pub struct Between {
     pub kinds: Vec<Factor>,
 }
 
+/// How numbers of one kind came out in sessions that were left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unused {
+    pub kind: Kind,
+    /// How many sessions had such numbers.
+    pub sessions: usize,
+    pub numbers: usize,
+    /// The share of them whose median lay within the interval that was printed without it.
+    pub covered: f64,
+    /// Half the width of these intervals over their number, in the middle.
+    pub half_width: f64,
+}
+
 /// How far sessions move quantities of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -79,21 +91,6 @@ pub struct Factor {
     /// pairs to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
-}
-
-/// Where a number is measured.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    pub chapter: &'a str,
-    pub experiment: &'a str,
-    /// Of which cells an expression can speak.
-    pub cells: &'a [Cell],
-}
-
-impl<'a> Place<'a> {
-    pub fn of(header: &'a Header) -> Self {
-        Self { chapter: &header.chapter, experiment: &header.experiment, cells: &header.cells }
-    }
 }
 
 /// What a quantity came to in each session of a machine, that which is shown first.

@@ -9,15 +9,12 @@ use super::between::{Between, Factor, factor_needed};
 use super::kind::Kind;
 use super::numbers::{Numbers, Session, Taken, measures};
 use super::quantity::Quantity;
-use super::spread::spread;
+use super::spread::{spread, twentieth};
 use super::unused::unused;
 use crate::book::expression::Expression;
 use crate::book::measure::ELAPSED;
 use crate::record::Record;
 use crate::statistics;
-
-/// The share of pairs that an interval is to hold for.
-const COVERED: f64 = 0.95;
 
 /// So many numbers, two of each pair, from so many pairs of sessions are the fewest that say where the last twentieth begins.
 const FEWEST_NUMBERS: usize = 78;
@@ -173,15 +170,6 @@ fn known(held: &[&Held]) -> Option<f64> {
     let pairs = held.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len();
     let is_enough = held.len() >= FEWEST_NUMBERS && pairs >= FEWEST_PAIRS_OF_SESSIONS;
     if is_enough { twentieth(needs(held.iter())) } else { None }
-}
-
-/// The value that a further one would exceed in one case of twenty, rounded up; none where no
-/// factor is large enough.
-pub(super) fn twentieth(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let rank = (COVERED * (values.len() + 1) as f64).ceil() as usize;
-    let factor = (values[rank.min(values.len()) - 1] * 1000.0).ceil() / 1000.0;
-    factor.is_finite().then_some(factor)
 }
 
 fn three_digits(value: f64) -> f64 {

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
-use super::between::Place;
 use super::kind::Kind;
 use super::quantity::{Measured, Missing, Quantity};
 use crate::book::cell::Cell;
@@ -15,6 +14,21 @@ use crate::book::measure::ELAPSED;
 use crate::record::{Effort, Header, Record};
 
 const A_DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// Where a number is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub chapter: &'a str,
+    pub experiment: &'a str,
+    /// Of which cells an expression can speak.
+    pub cells: &'a [Cell],
+}
+
+impl<'a> Place<'a> {
+    pub fn of(header: &'a Header) -> Self {
+        Self { chapter: &header.chapter, experiment: &header.experiment, cells: &header.cells }
+    }
+}
 
 /// A session's record, and the name of the session in the machine's folder, if it lies there.
 pub struct Taken {

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
-use super::between::{Between, Place};
+use super::between::Between;
+use super::numbers::Place;
 use super::quantity::Measured;
 use crate::book::expression::Expression;
 use crate::record::Record;

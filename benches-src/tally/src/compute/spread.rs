@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::derive::twentieth;
 use super::kind::Kind;
 use super::numbers::{Numbers, Row, Session};
 use crate::statistics;
@@ -25,6 +24,9 @@ const PRIOR: f64 = 4.0;
 
 /// A quantity has a spread of its own from so many sessions beyond the first on.
 const FEWEST_OF_A_QUANTITY: f64 = 2.0;
+
+/// The share of pairs that an interval is to hold for.
+const COVERED: f64 = 0.95;
 
 /// How far quantities of one kind move between sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -154,6 +156,15 @@ fn of_all(quantities: &[Squares]) -> Squares {
 fn middle(all: impl Iterator<Item = Squares>) -> Option<f64> {
     let variances: Vec<f64> = all.map(Squares::variance).filter(|variance| *variance > 0.0).collect();
     statistics::median(&variances)
+}
+
+/// The value that a further one would exceed in one case of twenty, rounded up; none where no
+/// factor is large enough.
+pub(super) fn twentieth(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let rank = (COVERED * (values.len() + 1) as f64).ceil() as usize;
+    let factor = (values[rank.min(values.len()) - 1] * 1000.0).ceil() / 1000.0;
+    factor.is_finite().then_some(factor)
 }
 
 /// A spread from its variance, upwards to a ten-thousandth.

@@ -5,27 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
 
-use super::between::Between;
+use super::between::{Between, Unused};
 use super::derive::Derivation;
 use super::kind::Kind;
 use super::numbers::{Numbers, Pair};
 use crate::statistics;
-
-/// How numbers of one kind came out in sessions that were left out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Unused {
-    pub kind: Kind,
-    /// How many sessions had such numbers.
-    pub sessions: usize,
-    pub numbers: usize,
-    /// The share of them whose median lay within the interval that was printed without it.
-    pub covered: f64,
-    /// Half the width of these intervals over their number, in the middle.
-    pub half_width: f64,
-}
 
 /// A number of a session that was left out.
 struct Tried {

@@ -4,7 +4,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::compute::between::Place;
+use crate::compute::numbers::Place;
 use crate::compute::numbers::in_order;
 use crate::record::tests::{cell, end, header, run};
 
