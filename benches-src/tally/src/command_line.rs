@@ -25,7 +25,8 @@ pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
-    /// Whose numbers: local, reference, a folder of data/machines, or one session of it, NAME/2026-11-25-2 [default: local]
+    /// Whose numbers: local, reference, a folder of data/machines, or one session of it,
+    /// NAME/2026-11-25-2 [default: local]
     #[arg(long, global = true)]
     machine: Option<String>,
     /// For whom to print [default: text]
@@ -107,7 +108,8 @@ impl Verb {
 }
 
 impl CommandLine {
-    /// The verb of a directive, which is tally's, and prints and nothing else. Whose numbers a page shows is the page's to say.
+    /// The verb of a directive, which is tally's, and prints and nothing else. Whose numbers a page
+    /// shows is the page's to say.
     pub fn of_directive(command: &str) -> Result<Verb> {
         let words = directive::words(command)?;
         ensure!(

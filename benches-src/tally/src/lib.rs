@@ -1,8 +1,10 @@
 //! Plans, runs, keeps, computes and prints the measurements of this book.
 //!
-//! Data flow in one direction, and so do imports: a *program* prints an *observation*; [`measure`] runs the cells of an experiment in rounds and
-//! writes a [`record`]; [`compute`] makes numbers of it when they are asked for; [`print`](mod@print) shows them; [`mdbook`] puts them into pages. What was
-//! asked stands in [`book`]. No two of these rooms know each other: `tests/rooms.rs` reads their imports.
+//! Data flow in one direction, and so do imports: a *program* prints an *observation*; [`measure`]
+//! runs the cells of an experiment in rounds and writes a [`record`]; [`compute`] makes numbers of
+//! it when they are asked for; [`print`](mod@print) shows them; [`mdbook`] puts them into pages.
+//! What was asked stands in [`book`]. No two of these rooms know each other: `tests/rooms.rs` reads
+//! their imports.
 //!
 //! **Never:** printing never measures, and measuring never prints a page. Only `measure` and
 //! `export` write below `data/`, but for `between --derive`. Text that came from a record goes

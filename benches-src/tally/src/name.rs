@@ -1,5 +1,6 @@
-//! Names: of machines, chapters, programs, experiments. They become paths, anchors and addresses, so there is one rule for all of them, and it is
-//! asked when they are read as well as when they are made.
+//! Names: of machines, chapters, programs, experiments. They become paths, anchors and addresses,
+//! so there is one rule for all of them, and it is asked when they are read as well as when they
+//! are made.
 
 use anyhow::{Result, ensure};
 
@@ -21,7 +22,8 @@ pub fn check(name: &str, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a file is one that somebody wrote, by its name: editors leave links and copies of their own beside it while they have it open.
+/// Whether a file is one that somebody wrote, by its name: editors leave links and copies of their
+/// own beside it while they have it open.
 pub fn is_ones_own(file: &std::ffi::OsStr) -> bool {
     let name = file.to_string_lossy();
     !name.starts_with(['.', '#']) && !name.ends_with('~')

@@ -126,14 +126,16 @@ impl Project {
         Ok(folders.flatten().map(|folder| folder.path().join("calculator.toml")).find(|path| path.is_file()))
     }
 
-    /// The commands besides tally that directives of pages may run, word for word: `commands` of `[preprocessor.cmdrun]` in `book.toml`.
+    /// The commands besides tally that directives of pages may run, word for word: `commands` of
+    /// `[preprocessor.cmdrun]` in `book.toml`.
     pub fn commands(&self) -> Result<Vec<String>> {
         let commands = self.setting(["preprocessor", "cmdrun", "commands"])?;
         let read = commands.map(toml::Value::try_into).transpose();
         Ok(read.context("in book.toml, commands of [preprocessor.cmdrun]")?.unwrap_or_default())
     }
 
-    /// Where the book's repository can be looked into: `git-repository-url` of `[output.html]` in `book.toml`.
+    /// Where the book's repository can be looked into: `git-repository-url` of `[output.html]` in
+    /// `book.toml`.
     pub fn repository(&self) -> Result<Option<String>> {
         let url = self.setting(["output", "html", "git-repository-url"])?;
         url.map(toml::Value::try_into).transpose().context("in book.toml, git-repository-url of [output.html]")
@@ -272,8 +274,9 @@ impl Project {
         self.all_data().join("history")
     }
 
-    /// The machines whose records came with the checkout, by name. `reference` is a link to one of them. A folder's name becomes an address
-    /// and an anchor, so that one which is no name is refused.
+    /// The machines whose records came with the checkout, by name. `reference` is a link to one of
+    /// them. A folder's name becomes an address and an anchor, so that one which is no name is
+    /// refused.
     pub fn machines(&self) -> Result<Vec<String>> {
         let folder = self.root.join("data/machines");
         let mut slugs = Vec::new();

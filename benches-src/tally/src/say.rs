@@ -1,4 +1,5 @@
-//! What a person is told on standard error. Nobody may be there to read it: a pipe that was closed is no reason to stop measuring.
+//! What a person is told on standard error. Nobody may be there to read it: a pipe that was closed
+//! is no reason to stop measuring.
 
 use std::fmt::Arguments;
 use std::io::{Write, stderr};

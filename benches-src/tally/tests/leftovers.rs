@@ -1,4 +1,5 @@
-//! After a thousand rounds nothing is left over. The only test of its executable, since it looks at the whole process.
+//! After a thousand rounds nothing is left over. The only test of its executable, since it looks at
+//! the whole process.
 
 mod support;
 
@@ -14,7 +15,8 @@ use tally::record::{Effort, FORMAT, Header, Record};
 
 use support::{Fake, observation};
 
-/// One cell for the thousand rounds; then, in one experiment each, all other ways in which a process can come and go.
+/// One cell for the thousand rounds; then, in one experiment each, all other ways in which a
+/// process can come and go.
 const PLAN: &str = r#"
 === experiments/many.toml
 question = "?"

@@ -1,5 +1,6 @@
-//! tally's rooms, and the arrows between them: each knows those before it and none after it, so that no two know each other. And a file is short
-//! enough to be read at a sitting, with few that have to be read together with it.
+//! tally's rooms, and the arrows between them: each knows those before it and none after it, so
+//! that no two know each other. And a file is short enough to be read at a sitting, with few that
+//! have to be read together with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

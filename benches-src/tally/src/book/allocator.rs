@@ -1,4 +1,5 @@
-//! Libraries that take the place of the C library's allocator in a program that was built without them: the dynamic loader loads them first.
+//! Libraries that take the place of the C library's allocator in a program that was built without
+//! them: the dynamic loader loads them first.
 
 /// One of them.
 #[derive(Debug, PartialEq, Eq)]

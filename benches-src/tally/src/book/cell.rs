@@ -1,4 +1,5 @@
-//! A cell: program × parameters × placement × condition. Its written form is also what selects it in expressions.
+//! A cell: program × parameters × placement × condition. Its written form is also what selects it
+//! in expressions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +19,8 @@ pub struct Cell {
     pub parameters: BTreeMap<String, Value>,
     /// `one-cpu`, `two-cpus` or `free`.
     pub placement: String,
-    /// What is changed around the program, such as `spinners`; `twin` changes nothing and is the second arm of an A/A pair.
+    /// What is changed around the program, such as `spinners`; `twin` changes nothing and is the
+    /// second arm of an A/A pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
@@ -26,24 +28,29 @@ pub struct Cell {
 /// The placements that programs understand.
 pub const PLACEMENTS: [&str; 3] = ["one-cpu", "two-cpus", "free"];
 
-/// The conditions that a plan can ask for. Another condition, `twin`, comes from the plan's A/A pairs.
+/// The conditions that a plan can ask for. Another condition, `twin`, comes from the plan's A/A
+/// pairs.
 pub const CONDITIONS: [&str; 8] =
     [SPINNERS, STREAMER, NO_STACK_CACHE, LARGE_STACK_CACHE, ONE_ARENA, LARGE_TCACHE, JEMALLOC, MIMALLOC];
 
-/// The condition under which no CPU goes idle: on each, a process spins that gives way to every other.
+/// The condition under which no CPU goes idle: on each, a process spins that gives way to every
+/// other.
 pub const SPINNERS: &str = "spinners";
 
-/// The condition under which what all cores share of a cache holds little of what is measured: on another core, a process reads through
-/// more memory than fits in.
+/// The condition under which what all cores share of a cache holds little of what is measured: on
+/// another core, a process reads through more memory than fits in.
 pub const STREAMER: &str = "streamer";
 
-/// The condition under which glibc unmaps the stack of every thread that ends instead of keeping it for the next.
+/// The condition under which glibc unmaps the stack of every thread that ends instead of keeping it
+/// for the next.
 pub const NO_STACK_CACHE: &str = "no-stack-cache";
 
-/// The condition under which glibc keeps the stacks of all threads that have ended, up to four gibibytes of them.
+/// The condition under which glibc keeps the stacks of all threads that have ended, up to four
+/// gibibytes of them.
 pub const LARGE_STACK_CACHE: &str = "large-stack-cache";
 
-/// The condition under which glibc's allocator keeps up to 200 freed blocks of each small size at hand for each thread, instead of seven.
+/// The condition under which glibc's allocator keeps up to 200 freed blocks of each small size at
+/// hand for each thread, instead of seven.
 pub const LARGE_TCACHE: &str = "large-tcache";
 
 /// The condition under which all threads share one arena of glibc's allocator.
@@ -58,7 +65,8 @@ pub const MIMALLOC: &str = "mimalloc";
 /// The condition of an A/A pair's second arm.
 pub const TWIN: &str = "twin";
 
-/// The condition of a cell whose program is the one that another has taken the place of, where both are measured side by side.
+/// The condition of a cell whose program is the one that another has taken the place of, where both
+/// are measured side by side.
 pub const BEFORE: &str = "before";
 
 /// Whether a key of a grid is a parameter.
@@ -131,7 +139,8 @@ impl Cell {
         }
     }
 
-    /// Program and parameters as a reader would say them; parameters that a whole table shares may be left out.
+    /// Program and parameters as a reader would say them; parameters that a whole table shares may
+    /// be left out.
     pub fn label(&self, shared: &[String]) -> String {
         let own = self.parameters.iter().filter(|(name, _)| !shared.contains(name));
         let own = own.map(|(name, value)| match value {

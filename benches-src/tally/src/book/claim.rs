@@ -9,7 +9,8 @@ use super::quantities::{Asked, Named};
 use super::verdict::Verdict;
 use crate::name::nearest;
 
-/// One sentence that the data can confirm or contradict: a file of a chapter's `claims/`, whose name is the claim's id.
+/// One sentence that the data can confirm or contradict: a file of a chapter's `claims/`, whose
+/// name is the claim's id.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -21,41 +22,48 @@ pub struct Claim {
     /// Whether it is in our words instead, and stands without quotation marks.
     #[serde(default)]
     pub paraphrased: bool,
-    /// The file of `data/published` it comes from, without its ending. Left out, it is a prediction of this book's own.
+    /// The file of `data/published` it comes from, without its ending. Left out, it is a prediction
+    /// of this book's own.
     #[serde(default = "own_prediction")]
     pub source: String,
     /// What part of the sentence is checked, where that is not all of it, and how. In sentences.
     #[serde(default)]
     pub note: Option<String>,
-    /// The experiment whose record decides. Left out, it is that of the first part's quantity, which needs a name for that.
+    /// The experiment whose record decides. Left out, it is that of the first part's quantity,
+    /// which needs a name for that.
     #[serde(default)]
     pub experiment: String,
     /// How its parts are joined, as its sentence joins them.
     #[serde(default)]
     pub joined: Joined,
-    /// Why it is compared and not judged, where that is so: it is somebody's own measurement, or true by construction.
+    /// Why it is compared and not judged, where that is so: it is somebody's own measurement, or
+    /// true by construction.
     #[serde(default)]
     pub compared: Option<String>,
     /// What of the sentence no part checks. Then it holds as far as it can be checked, at best.
     #[serde(default)]
     pub unchecked: Option<String>,
-    /// The parts, each a quantity with what would agree: `[{ name = "threads over tasks", quantity = "hop-ratio", at_least = "1" }]`.
+    /// The parts, each a quantity with what would agree: `[{ name = "threads over tasks", quantity
+    /// = "hop-ratio", at_least = "1" }]`.
     pub parts: Vec<Part>,
     /// How the conclusion begins whatever the verdict, with quantities in braces: `"A hop takes
     /// {thread-hop}"`. The others are its ends then. `{thread-hop range}` is the least and the
     /// largest number of all machines, `{thread-hop machines}` how many have it.
     #[serde(default)]
     pub begins: String,
-    /// How it ends where all of the interval agrees: `", as published."`. Needed unless the claim is only compared.
+    /// How it ends where all of the interval agrees: `", as published."`. Needed unless the claim
+    /// is only compared.
     #[serde(default)]
     holds: Option<String>,
-    /// How it ends where the effect is there, with another figure. Needed where a part says `no_effect`, and only there.
+    /// How it ends where the effect is there, with another figure. Needed where a part says
+    /// `no_effect`, and only there.
     #[serde(default)]
     shifted: Option<String>,
     /// How it ends where nothing of the interval agrees. Needed unless the claim is only compared.
     #[serde(default)]
     does_not_hold: Option<String>,
-    /// How it ends where none of these can be said. Left out, it says which interval reaches over what.
+    /// How it ends where none of these can be said. Left out, it says which interval reaches over
+    /// what.
     #[serde(default)]
     undecided: Option<String>,
     /// What can be told by other numbers where it is too close to tell: `"An Arc waker does
@@ -79,8 +87,9 @@ pub enum Joined {
     Or,
 }
 
-/// One quantity of a claim, with what would agree: at most one of `about`, `at_least`, `at_most`, `between` and `equals`. Each is an
-/// expression on numbers and published figures, whose times are in nanoseconds, or the word `published`.
+/// One quantity of a claim, with what would agree: at most one of `about`, `at_least`, `at_most`,
+/// `between` and `equals`. Each is an expression on numbers and published figures, whose times are
+/// in nanoseconds, or the word `published`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -88,14 +97,16 @@ pub struct Part {
     pub name: String,
     /// What is measured here: the name of a quantity, or an expression on the experiment's cells.
     pub quantity: String,
-    /// The experiment whose record decides. Left out, it is that of the quantity if that has a name, and else the claim's.
+    /// The experiment whose record decides. Left out, it is that of the quantity if that has a
+    /// name, and else the claim's.
     #[serde(default)]
     pub experiment: Option<String>,
-    /// The figure that was published, as an expression on published figures: `"thread-hop / task-hop"`. Absent where there is none: nothing of
-    /// ours stands here.
+    /// The figure that was published, as an expression on published figures: `"thread-hop /
+    /// task-hop"`. Absent where there is none: nothing of ours stands here.
     #[serde(default)]
     pub published: Option<String>,
-    /// The value that is claimed. Left out, it is the published one, where there is one and nothing else is expected.
+    /// The value that is claimed. Left out, it is the published one, where there is one and nothing
+    /// else is expected.
     #[serde(default)]
     about: Option<String>,
     /// Agreement with `about` is within this factor either way. Left out, it is 1.25.
@@ -145,7 +156,8 @@ pub enum Expected<'a> {
     Equals(&'a str),
 }
 
-/// How it ends where a plan does not say it; whoever prints it goes on with which interval reaches over what.
+/// How it ends where a plan does not say it; whoever prints it goes on with which interval reaches
+/// over what.
 pub const UNDECIDED: &str = ": undecided";
 
 /// How an expectation says the published figure.
@@ -160,7 +172,8 @@ impl Claim {
         Self { id, ..self }
     }
 
-    /// Puts in what is left out: what a part expects, and the experiments, which quantities with a name say.
+    /// Puts in what is left out: what a part expects, and the experiments, which quantities with a
+    /// name say.
     pub(super) fn resolve(&mut self, named: &[Named]) -> Result<()> {
         let of_quantity = |name: &str| named.iter().find(|own| own.name == name).map(|own| own.experiment.clone());
         for part in &mut self.parts {
@@ -220,7 +233,8 @@ impl Claim {
         self.undecided.is_none()
     }
 
-    /// The concluding sentence for a verdict, with quantities in braces; none where there is no number to conclude from.
+    /// The concluding sentence for a verdict, with quantities in braces; none where there is no
+    /// number to conclude from.
     pub fn conclusion(&self, verdict: Verdict) -> Option<String> {
         let end = match verdict {
             Verdict::Holds | Verdict::PartlyChecked => self.holds.as_deref()?,

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
-    /// System calls of each kind per operation, under strace: `calls` and `calls_<name>` in expressions.
+    /// System calls of each kind per operation, under strace: `calls` and `calls_<name>` in
+    /// expressions.
     SystemCalls,
-    /// Instructions in user space per operation, under callgrind: `instructions`, and of these `instructions_atomic` and
-    /// `instructions_entering_malloc`.
+    /// Instructions in user space per operation, under callgrind: `instructions`, and of these
+    /// `instructions_atomic` and `instructions_entering_malloc`.
     Instructions,
 }
 

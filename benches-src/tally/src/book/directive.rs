@@ -1,7 +1,9 @@
-//! Directives of pages, `<!-- cmdrun tally value … -->`: one way to read them, for the build and for `tally check`.
+//! Directives of pages, `<!-- cmdrun tally value … -->`: one way to read them, for the build and
+//! for `tally check`.
 //!
-//! A directive stands on one line, and no shell sees what is in it: words are parted by spaces, and double quotes keep some together.
-//! Whatever looks like a directive and is none is an error, lest a page show nothing, or the directive itself.
+//! A directive stands on one line, and no shell sees what is in it: words are parted by spaces, and
+//! double quotes keep some together. Whatever looks like a directive and is none is an error, lest
+//! a page show nothing, or the directive itself.
 
 use std::ops::Range;
 
@@ -10,7 +12,8 @@ use anyhow::{Result, bail, ensure};
 /// A directive where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Directive {
-    /// Its bytes in the text. Of one that ends its line, the line's end is among them: what it prints has its own.
+    /// Its bytes in the text. Of one that ends its line, the line's end is among them: what it
+    /// prints has its own.
     pub place: Range<usize>,
     /// The line it stands on, counted from 1.
     pub line: usize,
@@ -23,7 +26,8 @@ pub struct Directive {
 /// The name by which mdBook and readers know the preprocessor.
 const NAME: &str = "cmdrun";
 
-/// Every directive of a text, each read or with what is wrong, in the order in which they stand there.
+/// Every directive of a text, each read or with what is wrong, in the order in which they stand
+/// there.
 pub fn all(text: &str) -> Vec<Result<Directive, (usize, String)>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -75,7 +79,8 @@ fn read(inside: &str) -> Result<(String, usize)> {
     Ok((command.to_owned(), body.len() + CLOSE.len()))
 }
 
-/// The words of a command line. What a shell would do something with is refused, since nothing would be done.
+/// The words of a command line. What a shell would do something with is refused, since nothing
+/// would be done.
 pub fn words(command: &str) -> Result<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -164,7 +169,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_without_a_panic_and_places_follow_one_another(text in "(<!--|-->|cmdrun| |\n|\t|\"|é|x){0,40}") {
+        fn any_text_is_read_without_a_panic_and_places_follow_one_another(
+            text in "(<!--|-->|cmdrun| |\n|\t|\"|é|x){0,40}",
+        ) {
             let mut end = 0;
             for directive in all(&text).into_iter().flatten() {
                 prop_assert!(directive.place.start >= end && text.is_char_boundary(directive.place.end));

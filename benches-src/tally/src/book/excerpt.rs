@@ -1,5 +1,6 @@
-//! What of a program's file a page shows: the part that is inside the clock, and what the other participants do meanwhile. Both are cut out of
-//! the file that ran, whole lines at a time, by its syntax: a marker in it could be forgotten, and then the page would show something else.
+//! What of a program's file a page shows: the part that is inside the clock, and what the other
+//! participants do meanwhile. Both are cut out of the file that ran, whole lines at a time, by its
+//! syntax: a marker in it could be forgotten, and then the page would show something else.
 
 mod outline;
 
@@ -16,7 +17,8 @@ pub struct Excerpt {
     pub others: String,
 }
 
-/// What is called is shown too, as long as there are no more lines in all: an excerpt is looked at, a file is read.
+/// What is called is shown too, as long as there are no more lines in all: an excerpt is looked at,
+/// a file is read.
 const ROOM_LINES: usize = 30;
 
 /// What is handed code that adds units, between which a program's ledgers are read.
@@ -39,7 +41,8 @@ impl Excerpt {
         let mut timed = timed(&outline);
         ensure!(
             !timed.is_empty(),
-            "nothing of this file is timed: it has no loop over laps, adds no units, is no measurement of its own, and no server"
+            "nothing of this file is timed: it has no loop over laps, adds no units, is no measurement of its own, \
+             and no server"
         );
         let mut others = participants(&outline, &timed);
         add_called(&outline, &mut timed, &others);
@@ -48,8 +51,9 @@ impl Excerpt {
     }
 }
 
-/// Rules, of which the first counts that finds something: the loops over laps; what adds units; what is asked of rivals, in another language
-/// too; what laps are handed on to; what a server starts to answer, or else what it calls, or all of it; the function of what is its own
+/// Rules, of which the first counts that finds something: the loops over laps; what adds units;
+/// what is asked of rivals, in another language too; what laps are handed on to; what a server
+/// starts to answer, or else what it calls, or all of it; the function of what is its own
 /// measurement; and of a program that is another one with other settings, its `main`.
 fn timed(outline: &Outline) -> Vec<Lines> {
     let serving = outline.handed_by_main_to(&SERVING);
@@ -70,7 +74,8 @@ fn timed(outline: &Outline) -> Vec<Lines> {
     distinct(rules.into_iter().find(|found| !found.is_empty()).unwrap_or_default())
 }
 
-/// The functions that are started outside of the clock; where what is started is no function, the statement that starts it.
+/// The functions that are started outside of the clock; where what is started is no function, the
+/// statement that starts it.
 fn participants(outline: &Outline, timed: &[Lines]) -> Vec<Lines> {
     let started = outline.starts().filter(|start| !touches(&start.lines, timed)).flat_map(|start| {
         let functions = outline.started(start);
@@ -91,7 +96,8 @@ fn distinct(pieces: impl IntoIterator<Item = Lines>) -> Vec<Lines> {
     found
 }
 
-/// Adds what these pieces call, and what that calls, as long as there is room beside them and the others.
+/// Adds what these pieces call, and what that calls, as long as there is room beside them and the
+/// others.
 fn add_called(outline: &Outline, pieces: &mut Vec<Lines>, others: &[Lines]) {
     let mut next = 0;
     while let Some(piece) = pieces.get(next).cloned() {

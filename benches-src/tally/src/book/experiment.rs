@@ -1,4 +1,5 @@
-//! Experiments: the cells that answer one question together, and everything that decides which numbers come out.
+//! Experiments: the cells that answer one question together, and everything that decides which
+//! numbers come out.
 
 use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
@@ -13,7 +14,8 @@ use super::measure;
 use super::programs::Programs;
 use super::renamed::{self, Renamed};
 
-/// The cells that answer one question together: a file of a chapter's `experiments/`, whose name is the experiment's.
+/// The cells that answer one question together: a file of a chapter's `experiments/`, whose name is
+/// the experiment's.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
@@ -26,14 +28,17 @@ pub struct Experiment {
     pub prediction: String,
     /// The operation, as a word that can follow "per": `"hop"`.
     pub per: String,
-    /// The ratio whose interval decides whether the rounds are doubled: `"thread-pipe[free] / task-pipe[free]"`. Only an experiment that times
-    /// nothing may have none, and its rounds are never doubled.
+    /// The ratio whose interval decides whether the rounds are doubled: `"thread-pipe[free] /
+    /// task-pipe[free]"`. Only an experiment that times nothing may have none, and its rounds are
+    /// never doubled.
     #[serde(default)]
     pub headline: Option<String>,
-    /// The cells that are run twice in every round, the A/A pairs: `["thread-pipe[free]"]`. Only an experiment that times nothing may have none.
+    /// The cells that are run twice in every round, the A/A pairs: `["thread-pipe[free]"]`. Only an
+    /// experiment that times nothing may have none.
     #[serde(default)]
     pub twins: Vec<String>,
-    /// Programs with their grids, in the order in which tables list them: `[{ programs = ["thread-pipe"], quick = { placement = "free" } }]`.
+    /// Programs with their grids, in the order in which tables list them: `[{ programs =
+    /// ["thread-pipe"], quick = { placement = "free" } }]`.
     pub cells: Vec<Cells>,
     /// Each program with its whole grids.
     #[serde(skip)]
@@ -41,29 +46,35 @@ pub struct Experiment {
     /// What is counted, where time is not the point: `"system-calls"` or `"instructions"`.
     #[serde(default)]
     pub count: Option<Count>,
-    /// The laps of the shorter and of the longer run of which the count is the difference, where a lap is long: `[4, 44]`.
+    /// The laps of the shorter and of the longer run of which the count is the difference, where a
+    /// lap is long: `[4, 44]`.
     #[serde(default)]
     pub counted_laps: Option<[u64; 2]>,
-    /// What its programs report instead of times, such as `["total_bytes"]`, in the order of the table's columns; figures show the first.
+    /// What its programs report instead of times, such as `["total_bytes"]`, in the order of the
+    /// table's columns; figures show the first.
     #[serde(default)]
     pub measures: Vec<String>,
     /// What they report besides, which has no column of its own.
     #[serde(default)]
     pub further_measures: Vec<String>,
-    /// Whether it pushes the machine to a limit, and is measured only by `cargo tally measure --push-limits`.
+    /// Whether it pushes the machine to a limit, and is measured only by `cargo tally measure
+    /// --push-limits`.
     #[serde(default)]
     pub push: bool,
-    /// Whether a full run of all experiments leaves it out, and it is measured only where it is named.
+    /// Whether a full run of all experiments leaves it out, and it is measured only where it is
+    /// named.
     #[serde(default)]
     pub only_named: bool,
-    /// Whether a full run links the programs anew for each round, with their functions in another order: where they are compared to
-    /// the nanosecond, where their code lies decides as well.
+    /// Whether a full run links the programs anew for each round, with their functions in another
+    /// order: where they are compared to the nanosecond, where their code lies decides as well.
     #[serde(default)]
     pub relinked: bool,
-    /// The parameter that has another number in every round, the same for all cells: `"seed"`, from which random times are drawn.
+    /// The parameter that has another number in every round, the same for all cells: `"seed"`, from
+    /// which random times are drawn.
     #[serde(default)]
     pub anew_each_round: Option<String>,
-    /// How many rounds a full run gives it, whatever time these take. Without it they are 20, or at least 9 where these take long.
+    /// How many rounds a full run gives it, whatever time these take. Without it they are 20, or at
+    /// least 9 where these take long.
     #[serde(default)]
     pub rounds: Option<usize>,
     /// A program that takes longer than so many seconds is killed and counted as failed.
@@ -72,16 +83,19 @@ pub struct Experiment {
     /// How many laps every process times one by one, where their distribution is the point.
     #[serde(default)]
     pub histogram_laps: Option<u64>,
-    /// How much each of those touches whose number its sweep varies, in bytes: the figure marks how many fill a cache.
+    /// How much each of those touches whose number its sweep varies, in bytes: the figure marks how
+    /// many fill a cache.
     #[serde(default)]
     pub each_touches_bytes: Option<f64>,
     /// What must be known of the numbers in its table, besides their units; it stands below them.
     #[serde(default)]
     pub note: Option<String>,
-    /// What quantities are made of, where the experiment takes some apart. Its figure of the shape `stack` shows them.
+    /// What quantities are made of, where the experiment takes some apart. Its figure of the shape
+    /// `stack` shows them.
     #[serde(default)]
     pub parts: Vec<Parts>,
-    /// Cells that are called otherwise than when older records were measured: `[{ was = "cost-tls[what=record]", is = "cost-tls-record" }]`.
+    /// Cells that are called otherwise than when older records were measured: `[{ was =
+    /// "cost-tls[what=record]", is = "cost-tls-record" }]`.
     #[serde(default)]
     pub renamed: Vec<Renamed>,
 }
@@ -240,7 +254,8 @@ impl Experiment {
         self.groups.iter().map(|group| group.program.as_str()).collect()
     }
 
-    /// What decides which numbers come out, and so what a record must agree with: not the words around it.
+    /// What decides which numbers come out, and so what a record must agree with: not the words
+    /// around it.
     pub fn measured_part(&self) -> Value {
         let grids =
             |group: &CellGroup| serde_json::json!({"program": group.program, "quick": group.quick, "full": group.full});
@@ -313,7 +328,8 @@ pub fn in_full(expression: &Expression, cells: &[Cell]) -> String {
     }
 }
 
-/// All cells that a selector could mean. One that names no condition means those without any, wherever there are such.
+/// All cells that a selector could mean. One that names no condition means those without any,
+/// wherever there are such.
 pub fn matching<'a>(cells: &'a [Cell], selector: &Selector) -> Vec<&'a Cell> {
     let matches = |cell: &&Cell| {
         let wanted = |(name, value): &(Option<String>, String)| match name {

@@ -10,7 +10,8 @@
 //! task-socket[one-cpu].calls_recvfrom
 //! ```
 //!
-//! A minus stands between spaces, since names have hyphens. What a cell leaves out must not be needed to tell it apart.
+//! A minus stands between spaces, since names have hyphens. What a cell leaves out must not be
+//! needed to tell it apart.
 
 use std::fmt;
 
@@ -71,8 +72,8 @@ pub struct Selector {
     pub name: String,
     /// `name=value` pairs, and bare words: a placement or a condition.
     pub conditions: Vec<(Option<String>, String)>,
-    /// `elapsed` where nothing else is asked for; a counter, a named result, `quantile_0.99` of single laps, or what
-    /// an experiment [counts](Count).
+    /// `elapsed` where nothing else is asked for; a counter, a named result, `quantile_0.99` of
+    /// single laps, or what an experiment [counts](Count).
     pub measure: String,
 }
 

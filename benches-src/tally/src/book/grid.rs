@@ -1,5 +1,5 @@
-//! Grids: placements, conditions and values of parameters, of which every combination is a cell. A plan writes what a grid adds to what its
-//! program says already; what is measured is the whole.
+//! Grids: placements, conditions and values of parameters, of which every combination is a cell. A
+//! plan writes what a grid adds to what its program says already; what is measured is the whole.
 
 use std::collections::BTreeMap;
 
@@ -18,24 +18,26 @@ use crate::name;
 pub struct Cells {
     /// Files of the chapter's `src/bin`, such as `["loop-pipe", "thread-pipe"]`.
     pub programs: Vec<String>,
-    /// The grid of a quick run, such as `{ placement = "one-cpu", hops = [2, 100] }`. Absent if only a full run measures them.
+    /// The grid of a quick run, such as `{ placement = "one-cpu", hops = [2, 100] }`. Absent if
+    /// only a full run measures them.
     #[serde(default)]
     pub quick: Option<Written>,
-    /// What the grid of a full run has instead of the quick one's: `full = { hops = [2, 100, 2000] }` keeps the placement. Absent if a full run
-    /// has the same grid.
+    /// What the grid of a full run has instead of the quick one's: `full = { hops = [2, 100, 2000]
+    /// }` keeps the placement. Absent if a full run has the same grid.
     #[serde(default)]
     pub full: Option<Written>,
 }
 
-/// A grid as a plan writes it. Besides the keys below, each parameter of the program is one: a value, or a list of values. A parameter that the
-/// program has by default may be left out.
+/// A grid as a plan writes it. Besides the keys below, each parameter of the program is one: a
+/// value, or a list of values. A parameter that the program has by default may be left out.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Grid")]
 pub struct Written {
     /// Where the threads may run: `"one-cpu"`, `"two-cpus"` or `"free"`, or a list of them.
     #[serde(default)]
     placement: Option<OneOrMany<String>>,
-    /// What is changed around the program: `condition = ["none", "spinners"]`. Left out, it is `"none"`.
+    /// What is changed around the program: `condition = ["none", "spinners"]`. Left out, it is
+    /// `"none"`.
     #[serde(default)]
     condition: Option<OneOrMany<String>>,
     #[serde(flatten)]
@@ -68,7 +70,8 @@ pub struct CellGroup {
     pub program: String,
     /// Which colour it has in every figure.
     pub series: Series,
-    /// The program that does the same input and output without any switch, where the experiment runs it.
+    /// The program that does the same input and output without any switch, where the experiment
+    /// runs it.
     pub baseline: Option<String>,
     /// The grid of a quick run. Absent where only a full run measures it.
     pub quick: Option<Grid>,
@@ -76,7 +79,8 @@ pub struct CellGroup {
     pub full: Option<Grid>,
 }
 
-/// Placements, conditions and parameter values, of which every combination is a cell. Its JSON decides whether a record is stale.
+/// Placements, conditions and parameter values, of which every combination is a cell. Its JSON
+/// decides whether a record is stale.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Grid {
     placement: Vec<String>,
@@ -87,7 +91,8 @@ pub struct Grid {
 }
 
 impl Cells {
-    /// Each program with its whole grids; its baseline is left to whoever knows which programs are run beside it.
+    /// Each program with its whole grids; its baseline is left to whoever knows which programs are
+    /// run beside it.
     pub(super) fn groups(&self, known: &Programs) -> Result<Vec<CellGroup>> {
         ensure!(!self.programs.is_empty(), "an entry of cells names no program");
         self.programs.iter().map(|program| self.group(known, program)).collect()
@@ -127,7 +132,8 @@ impl Grid {
         grid
     }
 
-    /// Every combination of it: the parameters by name, then the placements and then the conditions as they are written.
+    /// Every combination of it: the parameters by name, then the placements and then the conditions
+    /// as they are written.
     pub(super) fn cells(&self, program: &str) -> Vec<Cell> {
         let mut settings = vec![BTreeMap::new()];
         for (name, values) in &self.parameters {
@@ -192,7 +198,8 @@ mod tests {
     fn programs() -> Programs {
         let text = "tools = [\"load\"]\n[program]\n\
                     loop = { label = \"loop\", series = \"baseline\", defaults = { hops = 500 } }\n\
-                    ring = { label = \"ring\", series = \"thread\", baseline = \"loop\", defaults = { hops = 500, runtime = \"current\" } }\n";
+                    ring = { label = \"ring\", series = \"thread\", baseline = \"loop\", \
+                    defaults = { hops = 500, runtime = \"current\" } }\n";
         toml::from_str(text).unwrap()
     }
 
@@ -216,7 +223,8 @@ mod tests {
 
     #[test]
     fn a_full_grid_alone_has_the_defaults_and_a_condition_comes_after_them() {
-        let text = "programs = [\"loop\"]\nfull = { placement = [\"free\", \"one-cpu\"], condition = [\"none\", \"spinners\"] }\n";
+        let text = "programs = [\"loop\"]\nfull = \
+                    { placement = [\"free\", \"one-cpu\"], condition = [\"none\", \"spinners\"] }\n";
         let groups = groups(text).unwrap();
         assert!(groups[0].quick.is_none());
         let cells = groups[0].full.as_ref().unwrap().cells("loop");
@@ -251,7 +259,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_grid_has_every_combination_once(hops in prop::collection::btree_set(0u64..9, 1..4), placements in 1usize..4) {
+        fn a_grid_has_every_combination_once(
+            hops in prop::collection::btree_set(0u64..9, 1..4),
+            placements in 1usize..4,
+        ) {
             let (placements, hops) = (&PLACEMENTS[..placements], Vec::from_iter(hops));
             let text = format!("programs = [\"ring\"]\n[quick]\nplacement = {placements:?}\nhops = {hops:?}\n");
             let groups = groups(&text).unwrap();

@@ -1,4 +1,5 @@
-//! What can be asked of a cell. A measure that no program has is an error with the nearest name, and never a number that is missing.
+//! What can be asked of a cell. A measure that no program has is an error with the nearest name,
+//! and never a number that is missing.
 
 use std::str::FromStr;
 
@@ -97,7 +98,8 @@ fn is_counted(measure: &str, count: Count) -> bool {
         })
 }
 
-/// Whether Linux has a call of this name, on whatever machine: plans are the same everywhere, and ARM lacks the older ones.
+/// Whether Linux has a call of this name, on whatever machine: plans are the same everywhere, and
+/// ARM lacks the older ones.
 fn is_system_call(name: &str) -> bool {
     x86_64::Sysno::from_str(name).is_ok() || aarch64::Sysno::from_str(name).is_ok()
 }

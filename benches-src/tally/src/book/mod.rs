@@ -1,4 +1,5 @@
-//! What was asked: programs, experiments and their cells, expressions, quantities, claims, published figures, directives.
+//! What was asked: programs, experiments and their cells, expressions, quantities, claims,
+//! published figures, directives.
 
 pub mod allocator;
 pub mod answer;

@@ -4,11 +4,13 @@ use anyhow::{Result, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// In which order a chapter's experiments and claims come. What it does not name comes last, by name, and so nobody has to add to it.
+/// In which order a chapter's experiments and claims come. What it does not name comes last, by
+/// name, and so nobody has to add to it.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The experiments, each a file of `experiments/`, in the order in which they are measured and listed.
+    /// The experiments, each a file of `experiments/`, in the order in which they are measured and
+    /// listed.
     #[serde(default)]
     pub experiments: Vec<String>,
     /// The claims, each a file of `claims/`, in the order in which they are listed.
@@ -16,7 +18,8 @@ pub struct Order {
     pub claims: Vec<String>,
 }
 
-/// Sorts what lies in the files of a folder, each with its name: first as they are `named`, each once, and then the others by name.
+/// Sorts what lies in the files of a folder, each with its name: first as they are `named`, each
+/// once, and then the others by name.
 pub fn sort<T>(mut found: Vec<(String, T)>, named: &[String], folder: &str) -> Result<Vec<(String, T)>> {
     for (place, wanted) in named.iter().enumerate() {
         ensure!(!named[..place].contains(wanted), "it names {wanted:?} twice in {folder}");

@@ -1,5 +1,5 @@
-//! Where in the book things stand: each experiment, figure and claim is at home on one page, to which links from all others lead. The pages'
-//! own directives say which.
+//! Where in the book things stand: each experiment, figure and claim is at home on one page, to
+//! which links from all others lead. The pages' own directives say which.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +19,8 @@ pub struct Places {
     homes: BTreeMap<String, String>,
     /// The experiments whose tables stand on pages.
     tables: BTreeSet<String>,
-    /// What stands under a figure, by the figure's anchor: the caption on the page where it is at home.
+    /// What stands under a figure, by the figure's anchor: the caption on the page where it is at
+    /// home.
     captions: BTreeMap<String, String>,
 }
 
@@ -105,7 +106,8 @@ impl Places {
         self.tables.contains(experiment)
     }
 
-    /// What stands under the figure of this anchor, with quantities in braces, wherever no other caption is given.
+    /// What stands under the figure of this anchor, with quantities in braces, wherever no other
+    /// caption is given.
     pub fn caption(&self, figure: &str) -> Option<&str> {
         self.captions.get(figure).map(String::as_str)
     }
@@ -144,11 +146,13 @@ mod tests {
         let places = places(&[
             (
                 "a.md",
-                "<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim C1 --line -->\n<!-- cmdrun tally claim --score -->\n",
+                "<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim C1 --line -->\n<!-- cmdrun tally \
+                 claim --score -->\n",
             ),
             (
                 "a/b.md",
-                "<!-- cmdrun tally table socket -->\n<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim C1 -->\n",
+                "<!-- cmdrun tally table socket -->\n<!-- cmdrun tally chart socket dots -->\n<!-- cmdrun tally claim \
+                 C1 -->\n",
             ),
         ]);
         assert_eq!(places.home("socket"), Some("a/b.md"));

@@ -1,4 +1,5 @@
-//! What a chapter measures, as data: its experiments and its claims, decided before the numbers exist.
+//! What a chapter measures, as data: its experiments and its claims, decided before the numbers
+//! exist.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,8 @@ use crate::book::expression::Expression;
 use crate::name;
 use crate::project::Project;
 
-/// What a chapter says of its programs, experiments, quantities and claims, each in files of their own.
+/// What a chapter says of its programs, experiments, quantities and claims, each in files of their
+/// own.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub chapter: String,
@@ -97,7 +99,8 @@ impl Plans {
 }
 
 impl Plan {
-    /// Every program of the chapter, each once: in the order of its experiments, and then those that only others start.
+    /// Every program of the chapter, each once: in the order of its experiments, and then those
+    /// that only others start.
     pub fn all_programs(&self) -> Vec<&str> {
         let planned = self.experiments.iter().flat_map(|experiment| experiment.programs());
         let tools = self.programs.tools.iter().map(String::as_str);
@@ -152,7 +155,8 @@ fn check(project: &Project, chapter: &str, experiment: &Experiment) -> Result<()
     let (quick, full) = (experiment.quick_cells()?, experiment.full_cells()?);
     for cell in &quick {
         ensure!(full.contains(cell), "the full grid lacks {cell}, which the quick grid has");
-        // Else a selector without a condition would mean another cell in a quick record than in a full one.
+        // Else a selector without a condition would mean another cell in a quick record than in a
+        // full one.
         let plain = cell.plain();
         ensure!(quick.contains(&plain) || !full.contains(&plain), "the quick grid lacks {plain}, but has {cell}");
     }

@@ -1,4 +1,5 @@
-//! How every file of a plan is read: what is wrong with one is said with its path, its line and, of a misspelt key, the nearest that there is.
+//! How every file of a plan is read: what is wrong with one is said with its path, its line and, of
+//! a misspelt key, the nearest that there is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use serde::de::DeserializeOwned;
 use crate::name::{self, nearest};
 use crate::project::Project;
 
-/// The most signs that a line of a plan has, so that a reader without wrapping sees all of it and a diff shows what changed.
+/// The most signs that a line of a plan has, so that a reader without wrapping sees all of it and a
+/// diff shows what changed.
 pub const LONGEST_LINE: usize = 160;
 
 /// A file of a plan, and where it lies, from the project's root on.
@@ -131,7 +133,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused_with_a_line_that_it_has(text in "(question|limit_seconds| = |\"|'''|2|\\[|\\{|\n|é|,|`){0,24}") {
+        fn any_text_is_read_or_refused_with_a_line_that_it_has(text in "(question|limit_seconds| = \
+            |\"|'''|2|\\[|\\{|\n|é|,|`){0,24}") {
             if let Err(wrong) = parse::<Example>(&text) {
                 let lines = 1 + text.matches('\n').count();
                 prop_assert!(wrong.line.is_none_or(|line| (1..=lines).contains(&line)) && !wrong.what.contains('\n'));

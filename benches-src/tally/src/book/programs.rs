@@ -1,5 +1,5 @@
-//! What is said of each program once: what charts and tables call it, which colour it has, what stands in for its input and output, and the
-//! parameters that its cells share.
+//! What is said of each program once: what charts and tables call it, which colour it has, what
+//! stands in for its input and output, and the parameters that its cells share.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,17 @@ use crate::project::Project;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
-    /// The programs that no experiment runs, since another program starts them: `tools = ["load"]`. They have no entry below.
+    /// The programs that no experiment runs, since another program starts them: `tools = ["load"]`.
+    /// They have no entry below.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// Each program that experiments run, by the name of its file in `src/bin`: `thread-pipe = { label = "threads over a pipe", series = "thread" }`.
+    /// Each program that experiments run, by the name of its file in `src/bin`: `thread-pipe = {
+    /// label = "threads over a pipe", series = "thread" }`.
     #[serde(default, rename = "program")]
     programs: BTreeMap<String, Program>,
-    /// How the values of a parameter read in charts and tables, by the parameter's name: words in which `{}` stands for the value, or a table with
-    /// words for each value. One without an entry reads as it is.
+    /// How the values of a parameter read in charts and tables, by the parameter's name: words in
+    /// which `{}` stands for the value, or a table with words for each value. One without an entry
+    /// reads as it is.
     #[serde(default, rename = "parameter")]
     pub(super) parameters: BTreeMap<String, Reading>,
     /// What the axis of a figure over a parameter is called:
@@ -36,18 +39,21 @@ pub struct Programs {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// What charts and tables call it, such as `"threads over a pipe"`. No two rows of a figure may be called the same.
+    /// What charts and tables call it, such as `"threads over a pipe"`. No two rows of a figure may
+    /// be called the same.
     pub label: String,
     /// What it stands for, which decides its colour in every figure.
     pub series: Series,
-    /// The program that does the same input and output without any switch, such as `"loop-pipe"`. Where an experiment runs that as well, its
-    /// table and its stack show what remains beyond it.
+    /// The program that does the same input and output without any switch, such as `"loop-pipe"`.
+    /// Where an experiment runs that as well, its table and its stack show what remains beyond it.
     #[serde(default)]
     pub baseline: Option<String>,
-    /// The programs of its chapter that it starts, whose code decides its numbers as well: `starts = ["load"]`.
+    /// The programs of its chapter that it starts, whose code decides its numbers as well: `starts
+    /// = ["load"]`.
     #[serde(default)]
     pub starts: Vec<String>,
-    /// What its cells share, as a grid says it: `defaults = { hops = 500 }`. An experiment that says the same parameter overrides it.
+    /// What its cells share, as a grid says it: `defaults = { hops = 500 }`. An experiment that
+    /// says the same parameter overrides it.
     #[serde(default)]
     pub defaults: BTreeMap<String, Value>,
 }

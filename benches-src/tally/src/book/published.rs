@@ -1,4 +1,5 @@
-//! Figures that others published, from `data/published/*.toml`: facts with their source, to stand beside ours.
+//! Figures that others published, from `data/published/*.toml`: facts with their source, to stand
+//! beside ours.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,8 @@ pub struct Publication {
     pub url: String,
     /// When, as precisely as is known.
     pub date: String,
-    /// What its sentences and figures are: `published` by others, or `predicted` by this book, which needs no quotation marks.
+    /// What its sentences and figures are: `published` by others, or `predicted` by this book,
+    /// which needs no quotation marks.
     #[serde(default)]
     pub kind: Kind,
     /// The figures, each a table `[[figure]]`.
@@ -80,8 +82,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether it stands beside this cell. It says every parameter of it: else it would stand beside variants as well, of which nobody
-    /// published anything.
+    /// Whether it stands beside this cell. It says every parameter of it: else it would stand
+    /// beside variants as well, of which nobody published anything.
     pub fn stands_beside(&self, cell: &Cell) -> Result<bool> {
         let Some(text) = &self.beside else { return Ok(false) };
         let Expression::Leaf(selector) = Expression::parse(text)? else {

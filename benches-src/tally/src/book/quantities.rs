@@ -1,5 +1,6 @@
-//! Numbers with a name: which experiment measures them, and how they are computed, said once. Pages, captions, claims and the calculator say
-//! the name. Where an expression is written instead, exactly one experiment answers it, or the one that is named beside it.
+//! Numbers with a name: which experiment measures them, and how they are computed, said once.
+//! Pages, captions, claims and the calculator say the name. Where an expression is written instead,
+//! exactly one experiment answers it, or the one that is named beside it.
 
 use std::collections::BTreeSet;
 
@@ -29,13 +30,15 @@ pub struct Quantities {
 #[schemars(rename = "Quantity")]
 #[serde(deny_unknown_fields)]
 pub struct Named {
-    /// What it is called, unlike any program: lower-case words with hyphens, such as `"thread-pipe-hop"`.
+    /// What it is called, unlike any program: lower-case words with hyphens, such as
+    /// `"thread-pipe-hop"`.
     pub name: String,
     /// The experiment whose record it stands on.
     pub experiment: String,
     /// What it counts: `"ns"`, `"B"`, `"count"` or `"ratio"`. Its formula has to come to that.
     pub unit: Unit,
-    /// Arithmetic on that experiment's cells, and on other quantities of it: `"thread-pipe[free] - loop-pipe[free]"`.
+    /// Arithmetic on that experiment's cells, and on other quantities of it: `"thread-pipe[free] -
+    /// loop-pipe[free]"`.
     pub formula: String,
 }
 
@@ -99,7 +102,8 @@ impl Plans {
         wrong
     }
 
-    /// What a text asks for: a name, or an expression in which names may stand. `within` is the experiment that is named beside it.
+    /// What a text asks for: a name, or an expression in which names may stand. `within` is the
+    /// experiment that is named beside it.
     pub fn asked(&self, text: &str, within: Option<&str>) -> Result<Asked<'_>> {
         self.ask(Expression::parse(text)?, within)
     }

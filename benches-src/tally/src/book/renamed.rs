@@ -1,5 +1,6 @@
-//! Cells that are called otherwise than when older records were measured, since a listing was taken apart. Records keep the names under which they
-//! were measured; whoever asks for a cell by today's name gets those.
+//! Cells that are called otherwise than when older records were measured, since a listing was taken
+//! apart. Records keep the names under which they were measured; whoever asks for a cell by today's
+//! name gets those.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use super::expression::Expression;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Renamed {
-    /// The program then, with the parameters that went away with the name: `"cost-tls[what=record, side=both]"`.
+    /// The program then, with the parameters that went away with the name: `"cost-tls[what=record,
+    /// side=both]"`.
     pub was: Called,
     /// The program now, with the parameters that came with the name: `"cost-tls-record"`.
     pub is: Called,

@@ -1,4 +1,5 @@
-//! Figures with a dot for each machine: what one number costs, what another costs that may follow it, and a third that may not.
+//! Figures with a dot for each machine: what one number costs, what another costs that may follow
+//! it, and a third that may not.
 
 use anyhow::{Result, ensure};
 use schemars::JsonSchema;
@@ -60,7 +61,8 @@ impl Scatter {
         name::check(&self.name, "a scatter")
     }
 
-    /// What is asked of each machine, with its head in the table: x, y, y over x, the control, and what stands in the table alone.
+    /// What is asked of each machine, with its head in the table: x, y, y over x, the control, and
+    /// what stands in the table alone.
     pub fn asked<'a>(&self, plans: &'a Plans) -> Result<Vec<(String, Asked<'a>)>> {
         let Self { x, y, control, .. } = self;
         let ratio = format!("{} / {}", y.quantity, x.quantity);

@@ -1,10 +1,12 @@
-//! Where sentences begin and end: one that needs a number which is not there is left out as a whole.
+//! Where sentences begin and end: one that needs a number which is not there is left out as a
+//! whole.
 
 use std::ops::Range;
 
 use anyhow::{Context, Result};
 
-/// The sentences of a paragraph, one after the other, with the space after each. A sign within one of these places ends none.
+/// The sentences of a paragraph, one after the other, with the space after each. A sign within one
+/// of these places ends none.
 pub fn of(text: &str, without: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut from = 0;
@@ -44,7 +46,8 @@ pub fn braces(text: &str) -> Result<Vec<Range<usize>>> {
     Ok(places)
 }
 
-/// The paragraph around a place in a page: what stands between two empty lines, or a row or an item of its own.
+/// The paragraph around a place in a page: what stands between two empty lines, or a row or an item
+/// of its own.
 pub fn paragraph(text: &str, at: usize) -> Range<usize> {
     let line_of = |at: usize| text[..at].rfind('\n').map_or(0, |end| end + 1);
     let is_own = |line: &str| line.trim_start().starts_with(['|', '#', '-', '>']) || line.trim().is_empty();

@@ -1,5 +1,6 @@
-//! Findings as flat sentences, which the data choose, and figures that compare. A takeaway has a sentence for every outcome that can happen; the
-//! first whose conditions all hold for certain is printed, and the last has none.
+//! Findings as flat sentences, which the data choose, and figures that compare. A takeaway has a
+//! sentence for every outcome that can happen; the first whose conditions all hold for certain is
+//! printed, and the last has none.
 
 pub mod condition;
 mod outcomes;
@@ -23,7 +24,8 @@ use crate::project::Project;
 /// The figure whose rows are the rungs.
 pub const LADDER: &str = "ladder";
 
-/// Findings as sentences that the data choose: what the front page says in the file beside the chapters, and what a chapter says in its own.
+/// Findings as sentences that the data choose: what the front page says in the file beside the
+/// chapters, and what a chapter says in its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Front {
@@ -43,18 +45,21 @@ pub struct Front {
     /// Which to use for what, shown by `tally takeaway --advice`.
     #[serde(default)]
     pub advice: Vec<Advice>,
-    /// The numbers by which machines are compared at a glance, each a column of `tally list --machines`.
+    /// The numbers by which machines are compared at a glance, each a column of `tally list
+    /// --machines`.
     #[serde(default)]
     pub glance: Vec<Glance>,
 }
 
-/// A finding. One that has the name of an experiment, or of its figure such as `primitives-dots`, is the title of that figure.
+/// A finding. One that has the name of an experiment, or of its figure such as `primitives-dots`,
+/// is the title of that figure.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Takeaway {
     /// What directives call it: lower-case words with hyphens.
     pub id: String,
-    /// Its sentences. The first whose conditions all hold for certain is said: `case = [{ when = ["hop-ratio > 1"], say = "…" }, { say = "…" }]`.
+    /// Its sentences. The first whose conditions all hold for certain is said: `case = [{ when =
+    /// ["hop-ratio > 1"], say = "…" }, { say = "…" }]`.
     #[serde(default, rename = "case")]
     pub cases: Vec<Case>,
     /// Instead of cases, one sentence for all outcomes: `"A hand-over costs threads
@@ -153,7 +158,8 @@ pub struct Pair {
     pub right: String,
 }
 
-/// A figure in which two are compared, a row for each thing that they do. The takeaway of its name is its title.
+/// A figure in which two are compared, a row for each thing that they do. The takeaway of its name
+/// is its title.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {

@@ -27,7 +27,8 @@ pub enum Verdict {
 pub enum Shift {
     More,
     Less,
-    /// Another time or size, of which neither is more of what was claimed; or parts to different sides.
+    /// Another time or size, of which neither is more of what was claimed; or parts to different
+    /// sides.
     AnotherFigure,
 }
 

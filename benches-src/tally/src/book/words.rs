@@ -1,4 +1,5 @@
-//! Words for names: what charts and tables call a program, a value of a parameter, a placement or a condition. Names are for commands.
+//! Words for names: what charts and tables call a program, a value of a parameter, a placement or a
+//! condition. Names are for commands.
 
 use serde_json::Value;
 
@@ -16,7 +17,8 @@ pub enum Part {
 }
 
 impl Programs {
-    /// A cell in words: its program, and those of its parameters that not all cells beside it share; then its condition.
+    /// A cell in words: its program, and those of its parameters that not all cells beside it
+    /// share; then its condition.
     pub fn cell(&self, cell: &Cell, shared: &[String]) -> String {
         self.parts(cell, shared).into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", ")
     }
@@ -95,7 +97,8 @@ mod tests {
     #[test]
     fn a_cell_reads_in_words_and_without_what_all_share() {
         let words: Programs = toml::from_str(
-            "[program]\nthread-socket = { label = \"threads\", series = \"thread\" }\n[parameter]\nhops = \"{} members\"\nruntime = { current = \"one worker\" }\n",
+            "[program]\nthread-socket = { label = \"threads\", series = \"thread\" }\n[parameter]\nhops = \"{} \
+             members\"\nruntime = { current = \"one worker\" }\n",
         )
         .unwrap();
         let own = cell(json!({ "hops": 500, "runtime": "current", "stack_bytes": 65536, "chains": 2 }));

@@ -1,4 +1,5 @@
-//! `tally between`: how far sessions of one machine differ, and what that makes of the intervals that are printed.
+//! `tally between`: how far sessions of one machine differ, and what that makes of the intervals
+//! that are printed.
 
 mod verdicts;
 
@@ -34,7 +35,8 @@ pub struct Between {
     /// data/between-sessions.toml
     #[arg(long)]
     derive: bool,
-    /// Derive it anew from the sessions that it was derived from, and say whether that is what is written there
+    /// Derive it anew from the sessions that it was derived from, and say whether that is what is
+    /// written there
     #[arg(long, conflicts_with = "derive")]
     check: bool,
     /// Only how a round is correlated with the one before it
@@ -48,7 +50,8 @@ pub struct Between {
     pairs: bool,
 }
 
-const ABOUT: &str = "# How far sessions of one machine differ, derived by `cargo tally between --derive` from every session that the history of\n\
+const ABOUT: &str = "# How far sessions of one machine differ, derived by `cargo tally between --derive` from every \
+                     session that the history of\n\
                      # data/machines has. What its fields mean: benches-src/tally/src/compute/between.rs\n\n";
 
 impl Between {
@@ -123,7 +126,8 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
     Ok(Known { parts, parts_changed, parts_contradicted, ..known })
 }
 
-/// The named quantities of an experiment, spelled out; those that cannot be asked any more are none.
+/// The named quantities of an experiment, spelled out; those that cannot be asked any more are
+/// none.
 fn named_quantities(plans: &Plans, experiment: &str) -> Vec<Expression> {
     let own = plans.quantities().filter(|named| named.experiment == experiment);
     own.filter_map(|named| Some(plans.asked(&named.name, None).ok()?.expression)).collect()
@@ -136,7 +140,8 @@ fn has_factor(known: &Known) -> impl Fn(&&Factor) -> bool {
 
 fn page(known: &Known) -> String {
     let caption = format!(
-        "From {} sessions of data/machines and its history, the last of {}: pairs of sessions of one machine that ran the same listings; {}. \
+        "From {} sessions of data/machines and its history, the last of {}: pairs of sessions of one machine that ran \
+         the same listings; {}. \
          Derived on {}.",
         known.sessions,
         day_of(&known.until),
@@ -148,9 +153,11 @@ fn page(known: &Known) -> String {
     let verdicts = html(&verdicts_in_words(known));
     let unused = unused_table(&known.unused);
     let spreads = spreads_table(&known.spreads);
-    let by_chapter = "The same in each chapter and each experiment that has enough pairs: there, its own factor is the one that counts.";
+    let by_chapter = "The same in each chapter and each experiment that has enough pairs: there, its own factor is \
+                      the one that counts.";
     format!(
-        "{}{spreads}{unused}<p>{verdicts}</p>\n<details>\n<summary>By chapter and by experiment</summary>\n{}</details>\n",
+        "{}{spreads}{unused}<p>{verdicts}</p>\n<details>\n<summary>By chapter and by experiment</summary>\n{}\
+         </details>\n",
         table("between-sessions-table", &caption, &of_all),
         table("between-sessions-within", by_chapter, &of_chapters)
     )
@@ -161,8 +168,10 @@ fn table(id: &str, caption: &str, factors: &[&Factor]) -> String {
     let caption = html(caption);
     format!(
         "{}<table id=\"{id}\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
-         <th scope=\"col\">pairs of numbers</th><th scope=\"col\">pairs of sessions</th><th scope=\"col\">a session's own interval misses the other's median</th>\
-         <th scope=\"col\">printed intervals are widened by</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+         <th scope=\"col\">pairs of numbers</th><th scope=\"col\">pairs of sessions</th><th scope=\"col\">a session's \
+         own interval misses the other's median</th>\
+         <th scope=\"col\">printed intervals are widened by</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
+         </div>\n",
         render::wide(&caption)
     )
 }
@@ -180,10 +189,13 @@ fn spreads_table(spreads: &[Spread]) -> String {
     let caption =
         html("How far quantities of their own move between sessions of one machine that ran the same listings.");
     format!(
-        "{}<table id=\"between-sessions-spread\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
-         <th scope=\"col\">numbers of sessions</th><th scope=\"col\">quantities of a machine</th><th scope=\"col\">quantities with a spread of their own</th>\
+        "{}<table id=\"between-sessions-spread\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th \
+         scope=\"col\">kind</th>\
+         <th scope=\"col\">numbers of sessions</th><th scope=\"col\">quantities of a machine</th><th \
+         scope=\"col\">quantities with a spread of their own</th>\
          <th scope=\"col\">spread of experiments, from the steadiest to the least steady</th>\
-         <th scope=\"col\">an interval reaches so many spreads</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+         <th scope=\"col\">an interval reaches so many spreads</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
+         </div>\n",
         render::wide(&caption)
     )
 }
@@ -213,12 +225,16 @@ fn unused_table(unused: &[Unused]) -> String {
     };
     let rows: String = unused.iter().map(row).collect();
     let caption = html(
-        "Each session that data/machines has is left out in turn, with all its pairs: whether its medians lie within what is printed without it.",
+        "Each session that data/machines has is left out in turn, with all its pairs: whether its medians lie within \
+         what is printed without it.",
     );
     format!(
-        "{}<table id=\"between-sessions-unused\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
-         <th scope=\"col\">sessions left out</th><th scope=\"col\">their numbers</th><th scope=\"col\">within the printed interval</th>\
-         <th scope=\"col\">half of the intervals reach no farther than</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+        "{}<table id=\"between-sessions-unused\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th \
+         scope=\"col\">kind</th>\
+         <th scope=\"col\">sessions left out</th><th scope=\"col\">their numbers</th><th scope=\"col\">within the \
+         printed interval</th>\
+         <th scope=\"col\">half of the intervals reach no farther than</th></tr></thead>\n<tbody>\n{rows}</tbody>\n\
+         </table>\n</div>\n",
         render::wide(&caption)
     )
 }
@@ -259,8 +275,10 @@ fn of_machines(known: &Known) -> String {
 
 fn verdicts_in_words(known: &Known) -> String {
     format!(
-        "Of {} parts of claims that two sessions have, neither of which the earlier half knows, {} are judged otherwise by the other session with intervals widened \
-         by its factors, and {} are contradicted: they hold, or are there with another figure, by one, and do not by the other.",
+        "Of {} parts of claims that two sessions have, neither of which the earlier half knows, {} are judged \
+         otherwise by the other session with intervals widened \
+         by its factors, and {} are contradicted: they hold, or are there with another figure, by one, and do not by \
+         the other.",
         known.parts, known.parts_changed, known.parts_contradicted
     )
 }
@@ -296,14 +314,16 @@ fn text(known: &Known) -> String {
     for own in &known.spreads {
         let [numbers, groups, quantities, range, reach] = spread_words(own);
         out += &format!(
-            "{:75} {numbers:>6} of sessions, {groups} quantities, {quantities} with a spread of their own; {range} in experiments, reach {reach}\n",
+            "{:75} {numbers:>6} of sessions, {groups} quantities, {quantities} with a spread of their own; {range} in \
+             experiments, reach {reach}\n",
             own.kind.words()
         );
     }
     for own in &known.unused {
         let [sessions, numbers, covered, half_width] = unused_words(own);
         out += &format!(
-            "{:75} {numbers:>6} of {sessions:>2} sessions that were left out, covered {covered}, {half_width} in the middle\n",
+            "{:75} {numbers:>6} of {sessions:>2} sessions that were left out, covered {covered}, {half_width} in the \
+             middle\n",
             own.kind.words()
         );
     }

@@ -1,4 +1,5 @@
-//! `tally calculator`: what threads and tasks would cost a service: worked cases, the reader's own, and what the page's script computes from.
+//! `tally calculator`: what threads and tasks would cost a service: worked cases, the reader's own,
+//! and what the page's script computes from.
 
 mod page;
 mod script;
@@ -39,7 +40,8 @@ pub struct Calculator {
     /// Memory there is for connections, in GiB
     #[arg(long)]
     memory_gib: Option<f64>,
-    /// All of that as the page's address has it, such as connections=200&requests=1000; may be given several times
+    /// All of that as the page's address has it, such as connections=200&requests=1000; may be
+    /// given several times
     #[arg(long)]
     address: Vec<String>,
     /// What a switch waits for: io or channel [default: io]
@@ -203,7 +205,8 @@ impl Printer<'_> {
         derived.chain(outputs).collect()
     }
 
-    /// An output's formula in words. Where it is about what threads take beyond tasks, the input is that.
+    /// An output's formula in words. Where it is about what threads take beyond tasks, the input is
+    /// that.
     fn formula(&self, output: &Output) -> Result<String> {
         let spoken = self.data.spoken(&output.formula);
         if output.of == Of::Each {

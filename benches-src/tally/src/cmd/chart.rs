@@ -1,4 +1,5 @@
-//! `tally chart`: an experiment as a picture, drawn twice (wide pages and phones), with title, description and downloads.
+//! `tally chart`: an experiment as a picture, drawn twice (wide pages and phones), with title,
+//! description and downloads.
 
 use anyhow::{Context, Result, ensure};
 use clap::builder::NonEmptyStringValueParser;
@@ -30,7 +31,8 @@ pub struct Chart {
     /// The shape
     #[arg(value_enum)]
     pub shape: Shape,
-    /// What stands under it, with quantities in braces; the page on which the figure is at home says it for all others
+    /// What stands under it, with quantities in braces; the page on which the figure is at home
+    /// says it for all others
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub caption: Option<String>,
     /// Print one picture that stands by itself, with colours of its own on white
@@ -121,7 +123,8 @@ impl Chart {
         Ok(Request { prefix: self.id(view), title, description, wide, narrow })
     }
 
-    /// Whether there is the experiment, a caption that can be filled in, and a takeaway that says what is found.
+    /// Whether there is the experiment, a caption that can be filled in, and a takeaway that says
+    /// what is found.
     pub fn is_planned(&self, view: &View) -> Result<()> {
         let (_, experiment) = view.plans.experiment(&self.experiment)?;
         is_drawn(experiment)?;
@@ -130,13 +133,15 @@ impl Chart {
         self.finding(view).map(drop)
     }
 
-    /// What the figure shows, in a sentence: the takeaway of its own name, or else that of the experiment.
+    /// What the figure shows, in a sentence: the takeaway of its own name, or else that of the
+    /// experiment.
     pub fn finding<'a>(&self, view: &'a View) -> Result<&'a Takeaway> {
         let own = self.name();
         let found = view.front.takeaway(&own).or_else(|_| view.front.takeaway(&self.experiment));
         found.ok().with_context(|| {
             format!(
-                "no takeaway says what this figure shows; in takeaways.toml of its chapter, add one with the id {own} or {}",
+                "no takeaway says what this figure shows; in takeaways.toml of its chapter, add one with the id {own} \
+                 or {}",
                 self.experiment
             )
         })
@@ -169,7 +174,8 @@ impl Chart {
         format!("{}-{}", self.experiment, self.shape.name())
     }
 
-    /// A figure may stand on several pages, and all pages end up on one to print: elsewhere than at home, its id says where.
+    /// A figure may stand on several pages, and all pages end up on one to print: elsewhere than at
+    /// home, its id says where.
     fn id(&self, view: &View) -> String {
         let own = self.name();
         match view.page.as_deref() {
@@ -216,7 +222,8 @@ impl Chart {
             doubts.iter().map(|doubt| format!(" <span class=\"legend\">{}</span>", html(doubt))).collect();
         let caption = sentences::fill(view, experiment, self.caption(view, experiment)?, Form::Page)?;
         Ok(format!(
-            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n<p class=\"finding\">{}</p>\n<p class=\"marks\">{}</p>\n\
+            "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n<p class=\"finding\">{}\
+             </p>\n<p class=\"marks\">{}</p>\n\
              {stale}{lost}{pictures}<figcaption>{caption}{doubts}</figcaption>\n{small}</figure>\n",
             request.prefix,
             self.title(view, experiment, Form::Page)?,

@@ -1,4 +1,5 @@
-//! `tally claim`: what the data say about a sentence, or about all of them, on one machine or on each.
+//! `tally claim`: what the data say about a sentence, or about all of them, on one machine or on
+//! each.
 
 mod chips;
 mod counts;
@@ -119,7 +120,8 @@ impl<'a> Judged<'a> {
         self.judgement().verdict
     }
 
-    /// What must be said of the records beneath it that are of other listings or plans than those shown, each once.
+    /// What must be said of the records beneath it that are of other listings or plans than those
+    /// shown, each once.
     fn stale(&self, view: &View) -> Result<Vec<Missing>> {
         let mut notes = Vec::new();
         for part in &self.parts {
@@ -178,7 +180,8 @@ impl<'a> Judged<'a> {
                 let narrow: Vec<String> = self.parts.iter().filter_map(JudgedPart::would_decide).collect();
                 let sessions = self.parts.iter().filter_map(|part| part.sessions()).min().unwrap_or(1);
                 format!(
-                    " What would decide it: an interval of {}. The range of {ENOUGH_SESSIONS} sessions may be as narrow, and this machine has {sessions}.",
+                    " What would decide it: an interval of {}. The range of {ENOUGH_SESSIONS} sessions may be as \
+                     narrow, and this machine has {sessions}.",
                     narrow.join(" and ")
                 )
             }
@@ -222,7 +225,8 @@ impl<'a> Judged<'a> {
         let machines = self.machines(view)?;
         let mut out = format!("<section class=\"claim {}\" id=\"{}\">\n", self.verdict().class(), html(&self.claim.id));
         out += &format!(
-            "<details>\n<summary><strong class=\"verdict\">{verdict}</strong> <strong>{}</strong> {}{}{machines}</summary>\n",
+            "<details>\n<summary><strong class=\"verdict\">{verdict}</strong> <strong>{}</strong> {}{}{machines}\
+             </summary>\n",
             html(&self.claim.id),
             sentence(self.claim, publication),
             self.figures(view, publication)?

@@ -284,7 +284,8 @@ fn builds(project: &Project, folder: &Path, before: &Project) -> Result<Compared
     Ok(Compared { pairs: names.into_iter().filter_map(pair).collect(), same_code: same, sources })
 }
 
-const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally compare-builds`. What is said: benches-src/tally/src/record/known.rs\n\n";
+const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally compare-builds`. What is said: \
+                     benches-src/tally/src/record/known.rs\n\n";
 
 /// The plain cells of a program in a quick run, or in a full one where a quick one has none, each
 /// as it is and as it was.

@@ -1,7 +1,9 @@
 //! `tally confirm`: whether tools that this project did not write measure the same.
 //!
-//! The tools are programs of their chapter, and run in the rounds of an experiment of its whose name begins with `confirm`; what
-//! was expected of them are claims about that experiment. A page shows those of its own chapter. At a terminal, what is stale is measured first. For a page nothing is: printing never measures.
+//! The tools are programs of their chapter, and run in the rounds of an experiment of its whose
+//! name begins with `confirm`; what was expected of them are claims about that experiment. A page
+//! shows those of its own chapter. At a terminal, what is stale is measured first. For a page
+//! nothing is: printing never measures.
 
 use std::path::PathBuf;
 
@@ -17,7 +19,8 @@ use crate::print::view::View;
 use crate::project::Project;
 use crate::record::Effort;
 
-/// How experiments begin that tools take part in. They are full only: the tools are not everybody's.
+/// How experiments begin that tools take part in. They are full only: the tools are not
+/// everybody's.
 const EXPERIMENT: &str = "confirm";
 
 /// Whether a claim says what tools are expected to measure.

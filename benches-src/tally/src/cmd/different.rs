@@ -1,5 +1,6 @@
-//! `tally different`: what is different on the machine that is shown: its numbers beside the reference machine's, the farthest apart first.
-//! Where the reference machine is shown itself, it stands beside all others; and any machine beside any other, where that is asked for.
+//! `tally different`: what is different on the machine that is shown: its numbers beside the
+//! reference machine's, the farthest apart first. Where the reference machine is shown itself, it
+//! stands beside all others; and any machine beside any other, where that is asked for.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +61,8 @@ pub struct Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// Every number of the ladder and of all dumbbells, each once, that is known both here and there.
+    /// Every number of the ladder and of all dumbbells, each once, that is known both here and
+    /// there.
     pub fn all(view: &'a View, there: &[Machine]) -> Result<Vec<Self>> {
         let front = &view.front;
         let ladder = front.ladder.iter().map(|pair| (pair, ["a task", "a thread"]));

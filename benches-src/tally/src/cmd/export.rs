@@ -1,4 +1,5 @@
-//! `tally export`: local results become a session of a machine of the book. Only what is on the allow-list goes along, and nothing private.
+//! `tally export`: local results become a session of a machine of the book. Only what is on the
+//! allow-list goes along, and nothing private.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,7 +40,8 @@ struct Ready {
 }
 
 impl Export {
-    /// Exports every complete record that is in no session yet. One in which a cell has failures alone stays here, and keeps no other from it.
+    /// Exports every complete record that is in no session yet. One in which a cell has failures
+    /// alone stays here, and keeps no other from it.
     pub fn run(&self, project: &Project) -> Result<()> {
         check_machine(&self.slug)?;
         let machine = Machine::Exported(self.slug.clone());
@@ -89,8 +91,8 @@ impl Export {
     }
 }
 
-/// A local record and the earlier sessions of the same, as they would be exported: in the format of today and without what is not on the
-/// allow-list.
+/// A local record and the earlier sessions of the same, as they would be exported: in the format of
+/// today and without what is not on the allow-list.
 fn prepare(project: &Project, names: &[String], plan: &Plan, experiment: &Experiment) -> Result<Vec<Ready>> {
     let own = project.local_record(&plan.chapter, &experiment.name);
     let Some(record) = RawRecord::load(&own)? else { return Ok(Vec::new()) };

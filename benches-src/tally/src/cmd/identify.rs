@@ -31,5 +31,6 @@ impl Identify {
     }
 }
 
-const ABOUT: &str = "# What each program is made of, by `cargo tally identify`: files as the compiler listed them, from benches-src on, and hashes of its sources\n\
+const ABOUT: &str = "# What each program is made of, by `cargo tally identify`: files as the compiler listed them, \
+                     from benches-src on, and hashes of its sources\n\
                      # and of its machine code. What they mean: benches-src/tally/src/record/programs.rs\n\n";

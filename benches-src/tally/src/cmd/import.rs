@@ -1,5 +1,6 @@
-//! `tally import`: sessions that were measured elsewhere join the machines of the book. A session comes as the bundle that `tally export` wrote over there. That
-//! is text within bounds, and no archive that could name a path.
+//! `tally import`: sessions that were measured elsewhere join the machines of the book. A session
+//! comes as the bundle that `tally export` wrote over there. That is text within bounds, and no
+//! archive that could name a path.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,8 @@ use crate::say;
 /// Add sessions that were measured elsewhere to data/machines, each from its bundle
 #[derive(Args)]
 pub struct Import {
-    /// Bundles of sessions. What stands in a file's name before the first dot or low line is the machine's: amd-epyc-4cpu-vm_17.bundle.zst
+    /// Bundles of sessions. What stands in a file's name before the first dot or low line is the
+    /// machine's: amd-epyc-4cpu-vm_17.bundle.zst
     #[arg(required = true)]
     bundles: Vec<PathBuf>,
     /// The machine's name, if the files are called otherwise
@@ -41,7 +43,8 @@ struct Fit {
 }
 
 impl Import {
-    /// Adds each that may be added. Those that may not are listed with their reasons at the end, and keep no other from it.
+    /// Adds each that may be added. Those that may not are listed with their reasons at the end,
+    /// and keep no other from it.
     pub fn run(&self, project: &Project) -> Result<()> {
         let plans = Plans::load(project)?;
         let known = Known::load(project)?;
@@ -134,7 +137,8 @@ fn warnings(plans: &Plans, known: &Arc<Known>, records: &[RawRecord]) -> Result<
     for (plan, experiment) in plans.experiments() {
         let name = experiment.name.as_str();
         let Some(record) = records.iter().find(|record| record.header.experiment == *name) else {
-            // What pushes a machine to its limits or takes very long is measured only where that is asked for.
+            // What pushes a machine to its limits or takes very long is measured only where that is
+            // asked for.
             let is_optional = experiment.push || experiment.only_named;
             lacking.extend((!is_optional && !experiment.full_cells()?.is_empty()).then_some(name));
             continue;
@@ -190,10 +194,12 @@ fn strange_numbers(view: &View) -> Result<Vec<String>> {
 /// What a machine says of itself that decides its numbers, beside its mitigations.
 const DECIDES: [&str; 4] = ["CPU", "CPU family, model, stepping", "idle driver", "kernel"];
 
-/// Of machines that are alike no larger share of numbers differs for sure. Of the reference and the machine that it took the place of, none of 97 did.
+/// Of machines that are alike no larger share of numbers differs for sure. Of the reference and the
+/// machine that it took the place of, none of 97 did.
 const MOST_UNLIKE: f64 = 0.1;
 
-/// What is said of a machine that describes itself as others do and has other numbers: one of them is not what it says.
+/// What is said of a machine that describes itself as others do and has other numbers: one of them
+/// is not what it says.
 fn unlike_its_like(view: &View) -> Result<Option<String>> {
     let described = |machine: &Machine| -> Result<Option<Vec<Option<String>>>> {
         let facts = view.facts(machine)?;
@@ -215,7 +221,8 @@ fn unlike_its_like(view: &View) -> Result<Option<String>> {
     let names: Vec<&str> = alike.iter().map(Machine::name).collect();
     Ok((unlike as f64 > MOST_UNLIKE * numbers.len() as f64).then(|| {
         format!(
-            "it says that its CPU, kernel and idle driver are those of {}, and {unlike} of {} numbers differ for sure from all that is known there: one of them is \
+            "it says that its CPU, kernel and idle driver are those of {}, and {unlike} of {} numbers differ for sure \
+             from all that is known there: one of them is \
              not what it says",
             names.join(", "),
             numbers.len()

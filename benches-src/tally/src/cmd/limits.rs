@@ -1,4 +1,5 @@
-//! `tally limits`: the limits of a machine, the ceilings that each implies, which binds first, and how to raise it.
+//! `tally limits`: the limits of a machine, the ceilings that each implies, which binds first, and
+//! how to raise it.
 
 use std::fs;
 
@@ -24,8 +25,8 @@ use crate::project::Machine;
 #[derive(Args)]
 pub struct Limits {}
 
-/// The experiment whose record says what the limits are. That record has for each limit what it implies, so
-/// that nothing is computed here.
+/// The experiment whose record says what the limits are. That record has for each limit what it
+/// implies, so that nothing is computed here.
 const EXPERIMENT: &str = "ceilings";
 
 /// Limits are read when they are measured and never when they are printed.
@@ -63,7 +64,8 @@ struct Known {
     by: Option<String>,
     /// Where it is set.
     source: String,
-    /// The command that raises it: far enough for 500,000 threads of the standard library. `GROUP` stands for the group whose limit binds.
+    /// The command that raises it: far enough for 500,000 threads of the standard library. `GROUP`
+    /// stands for the group whose limit binds.
     #[serde(default)]
     command: String,
     /// What that risks.
@@ -186,7 +188,8 @@ fn page(units: &[Bounded], rows: &[Row], context: &str, stale: &str, again: &str
     let wide = render::wide("Limits");
     let mut out = format!(
         "<div class=\"figure table\" id=\"the-limits\">\n{stale}{wide}<table>\n<caption><span>Each limit and the \
-         number of units at which it would stop; the lowest of a column is marked. As they were measured: {}.</span></caption>\n<thead>\n<tr>\
+         number of units at which it would stop; the lowest of a column is marked. As they were measured: {}.</span>\
+         </caption>\n<thead>\n<tr>\
          <th scope=\"col\">limit</th><th scope=\"col\">value</th>{heads}</tr>\n</thead>\n<tbody>\n",
         html(context)
     );
@@ -212,8 +215,10 @@ fn page(units: &[Bounded], rows: &[Row], context: &str, stale: &str, again: &str
         )
     });
     out += &format!(
-        "<details>\n<summary>Where each is set, how to raise it, and what that risks</summary>\n<p>As root. The values are enough for \
-         500,000 threads; what a command sets lasts until the next start of the machine, or of the shell.</p>\n<ul>\n{}</ul>\n</details>\n",
+        "<details>\n<summary>Where each is set, how to raise it, and what that risks</summary>\n<p>As root. The \
+         values are enough for \
+         500,000 threads; what a command sets lasts until the next start of the machine, or of the shell.</p>\n\
+         <ul>\n{}</ul>\n</details>\n",
         raise.collect::<String>()
     );
     let commands = ["cargo tally limits", AGAIN].map(|command| format!("<code class=\"command\">{command}</code>"));

@@ -113,7 +113,10 @@ impl<'a> Program<'a> {
     fn json(&self) -> serde_json::Value {
         let Excerpt { timed, others } = &self.excerpt;
         let path = format!("benches-src/{}", self.file.path);
-        serde_json::json!({ "program": self.name, "operation": self.operation, "path": path, "command": self.command, "timed": timed, "others": others })
+        serde_json::json!({
+            "program": self.name, "operation": self.operation, "path": path,
+            "command": self.command, "timed": timed, "others": others,
+        })
     }
 
     fn excerpt(&self) -> String {
@@ -124,7 +127,8 @@ impl<'a> Program<'a> {
 
     fn figure(&self, view: &View) -> Result<String> {
         Ok(format!(
-            "<figure class=\"listing\">\n<figcaption><strong>{}</strong> <span class=\"operation\">{}</span> <a href=\"{}\">the whole program, {} lines</a></figcaption>\n{}{}</figure>\n",
+            "<figure class=\"listing\">\n<figcaption><strong>{}</strong> <span class=\"operation\">{}</span> <a \
+             href=\"{}\">the whole program, {} lines</a></figcaption>\n{}{}</figure>\n",
             html(self.plan.programs.label(&self.name)),
             with_code(&self.operation),
             view.program(&self.plan.chapter, &self.name),
@@ -175,7 +179,8 @@ impl File {
             Form::Text => format!("{path}\n\n{}", self.code),
             Form::Json => serde_json::json!({ "path": path, "code": self.code }).to_string() + "\n",
             Form::Page => format!(
-                "<details class=\"whole\">\n<summary>{}, {} lines</summary>\n<p class=\"small\">{there}</p>\n{}</details>\n",
+                "<details class=\"whole\">\n<summary>{}, {} lines</summary>\n<p class=\"small\">{there}</p>\n{}\
+                 </details>\n",
                 if self.path.contains("/src/bin/") { "The whole program".to_owned() } else { html(&self.path) },
                 self.lines(),
                 shown(&self.code)
@@ -197,7 +202,8 @@ fn side_by_side(view: &View, programs: &[Program]) -> Result<String> {
     let what = if programs.len() == 1 { "The program" } else { "The programs" };
     let labels = labels.join(" · ");
     Ok(format!(
-        "<details class=\"programs\">\n<summary>{what}: {labels}</summary>\n<div class=\"listings\">\n{figures}</div>\n</details>\n"
+        "<details class=\"programs\">\n<summary>{what}: {labels}</summary>\n<div class=\"listings\">\n{figures}\
+         </div>\n</details>\n"
     ))
 }
 

@@ -1,4 +1,5 @@
-//! `tally measure`: decides what is stale, builds, and measures it. What other verbs measure, they measure by this one.
+//! `tally measure`: decides what is stale, builds, and measures it. What other verbs measure, they
+//! measure by this one.
 
 mod progress;
 
@@ -85,7 +86,8 @@ impl Failed {
         }
     }
 
-    /// A warning if there are any: a page has boxes in the places of what failed, and all else is worth reading.
+    /// A warning if there are any: a page has boxes in the places of what failed, and all else is
+    /// worth reading.
     pub fn is_a_warning(self) {
         if let Some(words) = self.words() {
             say!("tally: warning: {words}");
@@ -119,7 +121,8 @@ impl Measure {
             );
             ensure!(
                 self.push_limits || !experiment.push,
-                "experiment {name} pushes this machine to a limit, and is measured only when asked for; add --push-limits"
+                "experiment {name} pushes this machine to a limit, and is measured only when asked for; add \
+                 --push-limits"
             );
         }
         self.say_what_is_kept(project, &plans)?;
@@ -170,7 +173,8 @@ impl Measure {
         Ok(Failed(failed))
     }
 
-    /// What is to be measured, with the hashes of what it is built from: whatever is changed while others are measured is not in them.
+    /// What is to be measured, with the hashes of what it is built from: whatever is changed while
+    /// others are measured is not in them.
     fn wanted<'a>(
         &self,
         project: &Project,
@@ -235,7 +239,8 @@ impl Measure {
             {
                 let (path, word) = (path.display(), header.effort.word());
                 say!(
-                    "tally: {path} is of a {word} run, which no test run replaces; to measure anew, use --effort {word} --again"
+                    "tally: {path} is of a {word} run, which no test run replaces; to measure anew, use --effort \
+                     {word} --again"
                 );
             }
         }
@@ -271,7 +276,8 @@ impl Measure {
             sources: Sources { code: Some(code), ..current.sources },
             revision: build.revision.clone(),
             machine: build.machine.anew().allow_listed(),
-            // What this process and its programs have done since is no sign that the machine is busy with anything else.
+            // What this process and its programs have done since is no sign that the machine is
+            // busy with anything else.
             before: State { load: build.load, ..State::read() },
         };
         let cells = header.cells.len();
@@ -317,7 +323,8 @@ impl Measure {
     }
 }
 
-/// Makes room for a record where there is one that cannot be read. Only who has the lock may do so: else two would put the same aside.
+/// Makes room for a record where there is one that cannot be read. Only who has the lock may do so:
+/// else two would put the same aside.
 fn put_aside_if_unreadable(path: &Path) -> Result<()> {
     let Err(error) = Record::load(path) else { return Ok(()) };
     let aside = put_aside(path, path, "unreadable")?;
@@ -359,15 +366,17 @@ fn lacked_what_is_there_now(record: &Record) -> bool {
     })
 }
 
-/// One measurement at a time: on a machine, whatever checkout it is of, and in a checkout, whatever machine or container it is shared with.
+/// One measurement at a time: on a machine, whatever checkout it is of, and in a checkout, whatever
+/// machine or container it is shared with.
 pub fn one_at_a_time(project: &Project) -> Result<[Option<File>; 2]> {
-    // The root folder is on every machine, stays where it is, can be opened by everybody, and needs no room on any disk. Tests measure
-    // nothing real, and have locks of their own.
+    // The root folder is on every machine, stays where it is, can be opened by everybody, and needs
+    // no room on any disk. Tests measure nothing real, and have locks of their own.
     let machine = env::var_os("TALLY_TEST_LOCK").map_or(PathBuf::from("/"), PathBuf::from);
     Ok([locked(&machine, "on this machine")?, locked(&project.all_data(), "in this checkout")?])
 }
 
-/// The lock of a folder, once nobody else has it. Where a file system has no locks, that is said and nothing more.
+/// The lock of a folder, once nobody else has it. Where a file system has no locks, that is said
+/// and nothing more.
 fn locked(folder: &Path, place: &str) -> Result<Option<File>> {
     let file = File::open(folder).with_context(|| format!("cannot open {}", folder.display()))?;
     let taken = match file.try_lock() {

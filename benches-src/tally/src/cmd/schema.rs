@@ -14,7 +14,8 @@ use crate::say;
 pub struct Schema {
     /// A format; without one, those that there are
     pub format: Option<String>,
-    /// Write every schema to target/schemas, where .taplo.toml finds it for an editor, and the tables of benches-src/README.md
+    /// Write every schema to target/schemas, where .taplo.toml finds it for an editor, and the
+    /// tables of benches-src/README.md
     #[arg(long, conflicts_with = "format")]
     pub write: bool,
 }

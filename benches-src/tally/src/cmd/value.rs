@@ -14,7 +14,8 @@ use crate::print::view::View;
 /// One number with its unit and interval
 #[derive(Args)]
 pub struct Value {
-    /// A quantity's name, a program, or arithmetic on cells such as "thread-socket[free] / task-socket[free]"
+    /// A quantity's name, a program, or arithmetic on cells such as "thread-socket[free] /
+    /// task-socket[free]"
     #[arg(value_name = "EXPRESSION")]
     what: String,
     /// What to divide it by

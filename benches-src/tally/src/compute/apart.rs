@@ -1,12 +1,14 @@
-//! Numbers that were measured apart, in other sessions or on other machines: nothing pairs their rounds, so that what one is over another is as
-//! uncertain as both together. Within one record a ratio is paired instead, see [`super::quantity`].
+//! Numbers that were measured apart, in other sessions or on other machines: nothing pairs their
+//! rounds, so that what one is over another is as uncertain as both together. Within one record a
+//! ratio is paired instead, see [`super::quantity`].
 
 use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
 use crate::statistics::Estimate;
 
-/// What one is over the other; nothing where either is not above 0, or its interval is not. Both are taken to be off by chance, independently and by
-/// factors: the ends of the interval are as far away as both factors come to together.
+/// What one is over the other; nothing where either is not above 0, or its interval is not. Both
+/// are taken to be off by chance, independently and by factors: the ends of the interval are as far
+/// away as both factors come to together.
 pub fn over(above: &Quantity, below: &Quantity) -> Option<Quantity> {
     let (top, bottom) = (above.estimate.median, below.estimate.median);
     let positive = |own: &Quantity| own.estimate.interval.map_or(own.estimate.median, |(low, _)| low) > 0.0;

@@ -1,5 +1,6 @@
-//! How far sessions of one machine differ, and what that makes of an interval. The interval over a session's rounds says how well these fix
-//! their median, and not where another session's would lie. What is printed does.
+//! How far sessions of one machine differ, and what that makes of an interval. The interval over a
+//! session's rounds says how well these fix their median, and not where another session's would
+//! lie. What is printed does.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,11 +14,12 @@ use crate::project::Project;
 use crate::statistics::Estimate;
 
 use super::kind::Kind;
+use super::numbers::Place;
 use super::quantity::{Measured, Quantity, estimate_of};
 use super::spread::Spread;
-use super::numbers::Place;
 
-/// `data/between-sessions.toml`: what `tally between --derive` found in all sessions that this project ever kept.
+/// `data/between-sessions.toml`: what `tally between --derive` found in all sessions that this
+/// project ever kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Between {
@@ -36,7 +38,8 @@ pub struct Between {
     /// Parts of claims that two sessions have which began after it.
     #[serde(default)]
     pub parts: usize,
-    /// How many of these the two sessions judge otherwise, by what the earlier half of the pairs comes to.
+    /// How many of these the two sessions judge otherwise, by what the earlier half of the pairs
+    /// comes to.
     #[serde(default)]
     pub parts_changed: usize,
     /// How many of those hold by one session and do not by the other.
@@ -87,8 +90,8 @@ pub struct Factor {
     pub pairs_of_sessions: usize,
     /// In what share of them a session's own interval misses the other's median.
     pub missed: f64,
-    /// An interval's ends are moved apart by this factor, upwards and downwards, and then miss one in twenty. None where there are too few
-    /// pairs to say.
+    /// An interval's ends are moved apart by this factor, upwards and downwards, and then miss one
+    /// in twenty. None where there are too few pairs to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
 }
@@ -96,7 +99,8 @@ pub struct Factor {
 /// What a quantity came to in each session of a machine, that which is shown first.
 pub type InSessions<'a> = dyn Fn(&Expression) -> Result<Vec<Measured>> + 'a;
 
-/// From so many sessions on, they speak for themselves: the range of so many misses the next one in one case of twenty.
+/// From so many sessions on, they speak for themselves: the range of so many misses the next one in
+/// one case of twenty.
 pub const ENOUGH_SESSIONS: usize = 39;
 
 /// How often the next session may lie outside of the range of those before it.
@@ -118,8 +122,8 @@ impl Between {
         read().with_context(|| format!("in {}", path.display()))
     }
 
-    /// By how much the intervals of a kind are to be widened in an experiment: as its own sessions say, if they are enough to say it, else as
-    /// those of its chapter do, else as all.
+    /// By how much the intervals of a kind are to be widened in an experiment: as its own sessions
+    /// say, if they are enough to say it, else as those of its chapter do, else as all.
     pub fn factor(&self, kind: Kind, of: Place) -> Option<f64> {
         let within = |place: Option<&str>| {
             self.kinds.iter().find(|own| own.kind == kind && own.within.as_deref() == place)?.factor
@@ -216,7 +220,8 @@ fn widened(kind: Kind, median: f64, (low, high): (f64, f64), factor: f64) -> (f6
     }
 }
 
-/// How far an interval's ends would have to be moved apart to contain another session's median: 1 where they do already.
+/// How far an interval's ends would have to be moved apart to contain another session's median: 1
+/// where they do already.
 pub fn factor_needed(kind: Kind, estimate: &Estimate, (low, high): (f64, f64), other: f64) -> f64 {
     let by = (low - other).max(other - high);
     if by <= 0.0 {
@@ -235,7 +240,8 @@ fn hull((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
     (a.min(c), b.max(d))
 }
 
-/// Between two of the sessions' medians, such that the next session's lies outside in one case of twenty at most.
+/// Between two of the sessions' medians, such that the next session's lies outside in one case of
+/// twenty at most.
 fn range_of(mut medians: Vec<f64>) -> (f64, f64) {
     medians.sort_by(f64::total_cmp);
     let left_out = (OUTSIDE_AT_MOST * (medians.len() + 1) as f64 / 2.0).floor() as usize;

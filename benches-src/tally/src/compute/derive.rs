@@ -1,5 +1,6 @@
-//! What sessions of one machine differ by, derived from pairs of them: the factor by which an interval of one has to be widened so that it
-//! contains the other's median in 95 of 100 cases. Nothing is assumed of how they differ.
+//! What sessions of one machine differ by, derived from pairs of them: the factor by which an
+//! interval of one has to be widened so that it contains the other's median in 95 of 100 cases.
+//! Nothing is assumed of how they differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,8 @@ use crate::book::measure::ELAPSED;
 use crate::record::Record;
 use crate::statistics;
 
-/// So many numbers, two of each pair, from so many pairs of sessions are the fewest that say where the last twentieth begins.
+/// So many numbers, two of each pair, from so many pairs of sessions are the fewest that say where
+/// the last twentieth begins.
 const FEWEST_NUMBERS: usize = 78;
 const FEWEST_PAIRS_OF_SESSIONS: usize = 6;
 
@@ -43,7 +45,8 @@ pub struct Derivation {
 }
 
 impl Derivation {
-    /// Takes in the sessions of one machine's experiment, in their order. `named` are the further quantities that its record is asked for.
+    /// Takes in the sessions of one machine's experiment, in their order. `named` are the further
+    /// quantities that its record is asked for.
     pub fn add(&mut self, machine: &str, sessions: &[Taken], named: &[Expression]) -> Result<()> {
         let numbers = Numbers::of(machine, sessions, named)?;
         if !numbers.pairs.is_empty() {
@@ -105,7 +108,8 @@ impl Derivation {
         Between { half: half.clone(), ..self.known(&|_, session| session.began <= half) }
     }
 
-    /// Either session's intervals of each pair against the other's medians, of all that both can be asked for.
+    /// Either session's intervals of each pair against the other's medians, of all that both can be
+    /// asked for.
     fn held(&self, is_used: &dyn Fn(&Numbers, &Session) -> bool) -> Vec<Held> {
         let mut held = Vec::new();
         let all = self.all.iter().flat_map(|numbers| numbers.pairs.iter().map(move |pair| (numbers, pair)));
@@ -133,7 +137,8 @@ impl Derivation {
     }
 }
 
-/// The factor of a kind in all chapters, and in each chapter and experiment of which there are enough pairs.
+/// The factor of a kind in all chapters, and in each chapter and experiment of which there are
+/// enough pairs.
 fn factors(kind: Kind, held: &[Held]) -> Vec<Factor> {
     let places: BTreeSet<&str> = held.iter().flat_map(|held| &held.within).map(String::as_str).collect();
     let each = places.into_iter().map(|place| factor(kind, Some(place), held));
@@ -176,7 +181,8 @@ fn three_digits(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-/// The correlation of each round's time with that of the round before it, of every cell that was timed.
+/// The correlation of each round's time with that of the round before it, of every cell that was
+/// timed.
 fn correlations(record: &Record) -> Result<Vec<f64>> {
     let mut all = Vec::new();
     for (cell, _) in measures(record).into_iter().filter(|(_, own)| own.contains(ELAPSED)) {

@@ -43,7 +43,8 @@ const WHOLE_SECONDS: SignedDuration = SignedDuration::from_secs(2);
 const A_DAY: SignedDuration = SignedDuration::from_hours(24);
 
 impl Record {
-    /// What has to stand beside a number: that processes beneath it failed, and that it moved while it was measured.
+    /// What has to stand beside a number: that processes beneath it failed, and that it moved while
+    /// it was measured.
     pub fn marks(&self, expression: &Expression) -> Vec<Mark> {
         let lost = self.lost_by(expression).map(|lost| Mark { key: FAILED, short: lost.short(), words: lost.words() });
         lost.into_iter().chain(self.drift(expression)).chain(self.late_generator(expression)).collect()
@@ -62,7 +63,8 @@ impl Record {
             key: "late",
             short: "late generator".to_owned(),
             words: format!(
-                "one request in a hundred was sent late by {:.0} % of that time, which is the load generator's own doing",
+                "one request in a hundred was sent late by {:.0} % of that time, which is the load generator's own \
+                 doing",
                 100.0 * share
             ),
         })
@@ -77,13 +79,15 @@ impl Record {
             key: "drifts",
             short: format!("{went} by {percent} % meanwhile"),
             words: format!(
-                "the second half of the rounds lies {percent} % {} the first, which chance does to one number in a thousand, if rounds do not depend on each other",
+                "the second half of the rounds lies {percent} % {} the first, which chance does to one number in a \
+                 thousand, if rounds do not depend on each other",
                 if share > 0.0 { "above" } else { "below" }
             ),
         })
     }
 
-    /// What the programs themselves distrusted, with how many of the processes said so, and what the session as a whole says against its numbers.
+    /// What the programs themselves distrusted, with how many of the processes said so, and what
+    /// the session as a whole says against its numbers.
     pub fn doubts(&self) -> Vec<String> {
         let mut counts = BTreeMap::<&str, usize>::new();
         for doubt in self.runs.iter().filter_map(|run| run.observation.as_ref()).flat_map(|seen| &seen.doubts) {
@@ -107,7 +111,8 @@ impl Record {
         counts.into_iter().map(say).chain(of_session.into_iter().flatten()).collect()
     }
 
-    /// Said where processes stood still: a sample, or a whole process, took seconds longer than others of its kind.
+    /// Said where processes stood still: a sample, or a whole process, took seconds longer than
+    /// others of its kind.
     fn doubt_of_stops(&self) -> Option<String> {
         let mut took: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for run in &self.runs {
@@ -137,13 +142,14 @@ impl Record {
         let load = last.load.map_or("an unknown load average".to_owned(), |load| format!("a load average of {load}"));
         let often = if times == 1 { "once".to_owned() } else { format!("{times} times, the last time") };
         Some(format!(
-            "the session was begun at {}, interrupted, and gone on with {often} at {}, at {load}: its rounds are not of one piece",
+            "the session was begun at {}, interrupted, and gone on with {often} at {}, at {load}: its rounds are not \
+             of one piece",
             self.header.before.time, last.time
         ))
     }
 
-    /// Said where rounds lack a process that no interruption accounts for: a line of the record has gone, or an older tally was interrupted and
-    /// wrote nothing of it.
+    /// Said where rounds lack a process that no interruption accounts for: a line of the record has
+    /// gone, or an older tally was interrupted and wrote nothing of it.
     fn doubt_of_gaps(&self) -> Option<String> {
         let rounds = self.runs.iter().map(|run| run.round).collect::<BTreeSet<_>>().len();
         let lacking = rounds - self.complete_rounds().len();
@@ -166,7 +172,8 @@ impl Record {
         let how = if went_back { "back" } else { "forward" };
         (went_back || went_on).then(|| {
             format!(
-                "the machine's clock was put {how} while the session ran: by it, the session began at {} and ended at {}",
+                "the machine's clock was put {how} while the session ran: by it, the session began at {} and ended at \
+                 {}",
                 states[0].time,
                 states[states.len() - 1].time
             )
@@ -189,7 +196,8 @@ impl Record {
         let moved = 0 < apart && apart < known.len();
         moved.then(|| {
             format!(
-                "the host ran the first two CPUs now on cores that share a cache and now on others, which took {} ns or more to pass a \
+                "the host ran the first two CPUs now on cores that share a cache and now on others, which took {} ns \
+                 or more to pass a \
                  line of memory on: before {apart} of {} processes",
                 APART_NS,
                 known.len()

@@ -9,7 +9,8 @@ use crate::compute::quantity::{Measured, Quantity};
 pub enum Expectation {
     /// Nothing: figures stand side by side.
     Compared,
-    /// This value, within a factor either way. Where there is a value that would mean no effect, the effect may be there with another figure.
+    /// This value, within a factor either way. Where there is a value that would mean no effect,
+    /// the effect may be there with another figure.
     About {
         value: f64,
         within: f64,
@@ -57,8 +58,9 @@ impl Judgement {
     }
 }
 
-/// The verdict on one part: *holds* where all of the interval agrees, *does not hold* where none of it does, *undecided* wherever the interval
-/// reaches over a bound. Being unable to tell is never taken for an answer.
+/// The verdict on one part: *holds* where all of the interval agrees, *does not hold* where none of
+/// it does, *undecided* wherever the interval reaches over a bound. Being unable to tell is never
+/// taken for an answer.
 pub fn judge(measured: &Measured, expected: &Expectation) -> Judgement {
     let Some(band) = expected.band() else {
         return Judgement::of(if measured.is_ok() { Verdict::Compared } else { Verdict::NotMeasured });
@@ -129,7 +131,8 @@ fn with_effect(quantity: &Quantity, band: (f64, f64), none: f64, claimed_above: 
     let outside = high < band.0 || band.1 < low;
     let as_claimed = if claimed_above { low > none } else { high < none };
     let opposite = if claimed_above { high < none } else { low > none };
-    // All of the interval lies nearer to no effect than to whatever would agree, of ratios on their own scale.
+    // All of the interval lies nearer to no effect than to whatever would agree, of ratios on their
+    // own scale.
     let half_way = half_way(none, band, claimed_above);
     // A third of a time is another figure of it, and no time at all is none.
     let is_near = if claimed_above { high < half_way } else { low > half_way };
@@ -144,8 +147,8 @@ fn with_effect(quantity: &Quantity, band: (f64, f64), none: f64, claimed_above: 
     }
 }
 
-/// To which side of what would agree a number lies: beyond it as seen from no effect, or between the two. Of a time or a size, which is as the
-/// machine is, neither is more than was claimed.
+/// To which side of what would agree a number lies: beyond it as seen from no effect, or between
+/// the two. Of a time or a size, which is as the machine is, neither is more than was claimed.
 fn shift(quantity: &Quantity, band: (f64, f64), claimed_above: bool) -> Shift {
     let is_above = quantity.estimate.median > band.1;
     match quantity.unit {
@@ -155,8 +158,9 @@ fn shift(quantity: &Quantity, band: (f64, f64), claimed_above: bool) -> Shift {
     }
 }
 
-/// The smallest difference that could have been seen: how far its interval reaches to the farther side, as a share of the number or of the
-/// nearest bound, whichever is larger, since next to nothing all shares are large.
+/// The smallest difference that could have been seen: how far its interval reaches to the farther
+/// side, as a share of the number or of the nearest bound, whichever is larger, since next to
+/// nothing all shares are large.
 pub fn resolution(quantity: &Quantity, expected: &Expectation) -> Option<f64> {
     let (low, high) = quantity.judged()?;
     let median = quantity.estimate.median;
@@ -165,8 +169,8 @@ pub fn resolution(quantity: &Quantity, expected: &Expectation) -> Option<f64> {
     (size > 0.0).then(|| (median - low).max(high - median) / size)
 }
 
-/// The bound of what would agree that is nearest to the number, and how far beyond the interval it lies, as a share of itself; nothing of a share
-/// where the interval reaches over it.
+/// The bound of what would agree that is nearest to the number, and how far beyond the interval it
+/// lies, as a share of itself; nothing of a share where the interval reaches over it.
 pub fn nearest_bound(quantity: &Quantity, expected: &Expectation) -> Option<(f64, Option<f64>)> {
     let (low, high) = expected.band()?;
     let median = quantity.estimate.median;
@@ -202,7 +206,8 @@ pub fn all_of(parts: impl Iterator<Item = Judgement>) -> Judgement {
     combined(parts, |worse, better| worse > better)
 }
 
-/// What is said of a claim of whose parts one is enough: the best of them. What was not measured might have been that one.
+/// What is said of a claim of whose parts one is enough: the best of them. What was not measured
+/// might have been that one.
 pub fn any_of(parts: impl Iterator<Item = Judgement>) -> Judgement {
     let parts: Vec<Judgement> = parts.collect();
     let decided = combined(parts.iter().copied().filter(|part| part.verdict != Verdict::NotMeasured), |a, b| a < b);
@@ -213,7 +218,8 @@ pub fn any_of(parts: impl Iterator<Item = Judgement>) -> Judgement {
     }
 }
 
-/// The part that comes before all others. Several that are shifted to different sides have other figures.
+/// The part that comes before all others. Several that are shifted to different sides have other
+/// figures.
 fn combined(parts: impl Iterator<Item = Judgement>, comes_first: fn(Verdict, Verdict) -> bool) -> Judgement {
     let both = |a: Judgement, b: Judgement| match () {
         () if a.verdict == b.verdict => Judgement {

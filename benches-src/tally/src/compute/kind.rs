@@ -60,7 +60,8 @@ impl Kind {
         }
     }
 
-    /// What a number is. Calls that a session itself finds unsteady, as those are that wait for others, are like any other count.
+    /// What a number is. Calls that a session itself finds unsteady, as those are that wait for
+    /// others, are like any other count.
     pub fn of_number(expression: &Expression, number: &Estimate) -> Self {
         const STEADY: f64 = 0.01;
         match Self::of(expression) {

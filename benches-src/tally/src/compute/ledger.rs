@@ -1,8 +1,10 @@
-//! What a program held and what it cost: a ledger read at several counts, of which the slope is the cost of one unit.
+//! What a program held and what it cost: a ledger read at several counts, of which the slope is the
+//! cost of one unit.
 //!
-//! An observation with the measure `held` was read once for each of its values. Every measure with as many values is a ledger;
-//! `resident_bytes` in an expression is then its slope per unit held, `resident_bytes_at_0` what the line says of none held,
-//! and `resident_bytes_residual` how far a point lies from the line at most, as a share of the ledger's range.
+//! An observation with the measure `held` was read once for each of its values. Every measure with
+//! as many values is a ledger; `resident_bytes` in an expression is then its slope per unit held,
+//! `resident_bytes_at_0` what the line says of none held, and `resident_bytes_residual` how far a
+//! point lies from the line at most, as a share of the ledger's range.
 
 use observation::Measure;
 
@@ -19,7 +21,8 @@ pub fn is_ledger(seen: &Seen, measure: &str) -> bool {
 /// A slope stands on as many counts at least.
 const FEWEST_COUNTS: usize = 8;
 
-/// Why a measure has no value although it was read: with too few counts there is no slope, and what one count says is of the whole process.
+/// Why a measure has no value although it was read: with too few counts there is no slope, and what
+/// one count says is of the whole process.
 pub fn too_short(seen: &Seen, measure: &str) -> Option<String> {
     let (base, _) = part(measure);
     let counts = seen.measures.get(HELD)?.values.len();
@@ -27,7 +30,8 @@ pub fn too_short(seen: &Seen, measure: &str) -> Option<String> {
     is_short.then(|| format!("it was read at {counts} of the {FEWEST_COUNTS} counts that a slope needs"))
 }
 
-/// What a measure asks of a named result: of a ledger its part, of any other the median of its values. Nothing of a ledger that is too short.
+/// What a measure asks of a named result: of a ledger its part, of any other the median of its
+/// values. Nothing of a ledger that is too short.
 pub fn value(seen: &Seen, named: &Measure, measure: &str) -> Option<f64> {
     let (base, part) = part(measure);
     if too_short(seen, base).is_some() {

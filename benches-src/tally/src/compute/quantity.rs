@@ -1,7 +1,8 @@
 //! Numbers with unit and interval, computed from one record when they are printed.
 //!
-//! An expression is evaluated within each round, where its cells ran side by side; the median and the interval are those
-//! of the rounds' values. So a ratio is paired, and a drift of the whole machine cancels out.
+//! An expression is evaluated within each round, where its cells ran side by side; the median and
+//! the interval are those of the rounds' values. So a ratio is paired, and a drift of the whole
+//! machine cancels out.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -32,12 +33,14 @@ pub struct Quantity {
     pub session: Estimate,
     /// Over how many sessions of the machine the printed median is.
     pub sessions: usize,
-    /// By how much the experiment's A/A pairs show the instrument itself to be biased, in the quantity's own unit.
+    /// By how much the experiment's A/A pairs show the instrument itself to be biased, in the
+    /// quantity's own unit.
     pub bias: f64,
 }
 
 impl Quantity {
-    /// The interval against which claims are judged: the printed one, and the instrument's own bias to either side.
+    /// The interval against which claims are judged: the printed one, and the instrument's own bias
+    /// to either side.
     pub fn judged(&self) -> Option<(f64, f64)> {
         self.estimate.interval.map(|(low, high)| (low - self.bias, high + self.bias))
     }
@@ -49,7 +52,8 @@ pub const TOO_UNCERTAIN: &str = "too uncertain";
 /// Why there is no number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Missing {
-    /// A short word for a box: `not measured`, `unavailable`, `failed`, `full only`, `older plan`, `test run`.
+    /// A short word for a box: `not measured`, `unavailable`, `failed`, `full only`, `older plan`,
+    /// `test run`.
     pub word: &'static str,
     /// The reason, and where there is one the cure.
     pub reason: String,
@@ -93,7 +97,8 @@ pub(super) enum Values {
 }
 
 impl Record {
-    /// Evaluates an expression. The outer error is a mistake in the expression, the inner one a number that is missing.
+    /// Evaluates an expression. The outer error is a mistake in the expression, the inner one a
+    /// number that is missing.
     pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
         if self.header.effort == Effort::Test {
             return Ok(Err(Missing::new("test run", "a test run's figures are no results")));
@@ -124,7 +129,8 @@ impl Record {
                     return Ok(Err(Missing::new(
                         TOO_UNCERTAIN,
                         format!(
-                            "from round to round {expression} lies between {low:.1} and {high:.1} times its median, which says nothing of a percentile"
+                            "from round to round {expression} lies between {low:.1} and {high:.1} times its median, \
+                             which says nothing of a percentile"
                         ),
                     )));
                 }
@@ -174,8 +180,9 @@ impl Record {
         Ok(rounds)
     }
 
-    /// The index of the cell that a selector means. Whether the plan has it at all is asked of the plan, before any record is opened: what
-    /// a record lacks, another effort would have measured, or a plan that has changed since.
+    /// The index of the cell that a selector means. Whether the plan has it at all is asked of the
+    /// plan, before any record is opened: what a record lacks, another effort would have measured,
+    /// or a plan that has changed since.
     fn index(&self, leaf: &Selector) -> Result<usize, Missing> {
         let cells = &self.header.cells;
         match matching(cells, leaf)[..] {
@@ -250,8 +257,9 @@ impl Record {
         })
     }
 
-    /// By which share the two arms of an A/A pair of this program, in this placement and condition, differ beyond what chance explains. Nothing
-    /// where there is no such pair, since one of another program or placement says nothing of this.
+    /// By which share the two arms of an A/A pair of this program, in this placement and condition,
+    /// differ beyond what chance explains. Nothing where there is no such pair, since one of
+    /// another program or placement says nothing of this.
     fn bias(&self, cell: &Cell, measure: &str) -> f64 {
         let is_own = |own: &Cell| {
             own.program == cell.program && own.placement == cell.placement && own.condition == cell.condition
@@ -259,8 +267,8 @@ impl Record {
         self.pairs_of(measure, is_own).map(|(_, ratio)| beyond_chance(&ratio)).fold(0.0, f64::max)
     }
 
-    /// The A/A pairs: each a cell, and what it came to over itself, within rounds. What has no value of its own in the pair, such as a counter,
-    /// is as biased as the time.
+    /// The A/A pairs: each a cell, and what it came to over itself, within rounds. What has no
+    /// value of its own in the pair, such as a counter, is as biased as the time.
     pub fn pairs<'a>(&'a self, measure: &'a str) -> Vec<(&'a Cell, Estimate)> {
         self.pairs_of(measure, |_| true).collect()
     }
@@ -309,12 +317,14 @@ fn says_something(estimate: &Estimate) -> bool {
     estimate.interval.is_none_or(|(low, high)| median <= 2.0 * low && high <= 2.0 * median)
 }
 
-/// How far a ratio's interval lies from 1, as a share; nothing where it contains 1, or where there is none.
+/// How far a ratio's interval lies from 1, as a share; nothing where it contains 1, or where there
+/// is none.
 pub fn beyond_chance(ratio: &Estimate) -> f64 {
     ratio.interval.map_or(0.0, |(low, high)| (low - 1.0).max(1.0 / high - 1.0).max(0.0))
 }
 
-/// Whether a divisor's interval reaches from below 0 to above it: what is divided by it may be anything.
+/// Whether a divisor's interval reaches from below 0 to above it: what is divided by it may be
+/// anything.
 fn may_be_either_side_of_0(divisor: &Series) -> bool {
     let Values::Rounds(values) = &divisor.values else { return false };
     statistics::estimate(values).and_then(|own| own.interval).is_some_and(|(low, high)| low < 0.0 && high > 0.0)

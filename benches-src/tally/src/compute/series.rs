@@ -87,8 +87,8 @@ fn named_result(seen: &Seen, measure: &str) -> Option<f64> {
     }
 }
 
-/// The value that this share of single laps does not exceed. A tail needs at least two laps beyond it in each process;
-/// the interval over rounds says how little that is.
+/// The value that this share of single laps does not exceed. A tail needs at least two laps beyond
+/// it in each process; the interval over rounds says how little that is.
 pub(super) fn quantile(laps: Option<&Histogram>, share: f64) -> Result<Option<f64>, Missing> {
     let Some(laps) = laps else { return Ok(None) };
     let count: u64 = laps.buckets.iter().map(|(_, count)| count).sum();
@@ -107,8 +107,9 @@ pub(super) fn quantile(laps: Option<&Histogram>, share: f64) -> Result<Option<f6
     Ok(laps.buckets.iter().find(reaches).map(|(bound, _)| *bound as f64))
 }
 
-/// CPU time of the median sample, as the time that stands beside it is, in user or in kernel mode. Its split is that of all samples together,
-/// since in a single one it may be estimated from a few ticks of the clock.
+/// CPU time of the median sample, as the time that stands beside it is, in user or in kernel mode.
+/// Its split is that of all samples together, since in a single one it may be estimated from a few
+/// ticks of the clock.
 pub(super) fn cpu_time(seen: &Seen, mode: &str) -> Option<f64> {
     let timed = seen.timed.as_ref()?;
     let all = timed.counters.get("user_ns")? + timed.counters.get("system_ns")?;
@@ -116,7 +117,8 @@ pub(super) fn cpu_time(seen: &Seen, mode: &str) -> Option<f64> {
     Some(timed.cpu_ns_per_operation? * in_mode as f64 / all.max(1) as f64)
 }
 
-/// A counter over all samples of one process, or over its whole run. What a system-wide counter does anyway, by the idle window, is taken off.
+/// A counter over all samples of one process, or over its whole run. What a system-wide counter
+/// does anyway, by the idle window, is taken off.
 pub(super) fn per_operation(seen: &Seen, counter: &str) -> Option<f64> {
     let timed = seen.timed.as_ref().map(|timed| (timed.operations, timed.elapsed_ns, &timed.counters));
     let whole_run = seen.whole_run.as_ref().map(|run| (run.operations, run.elapsed_ns, &run.counters));

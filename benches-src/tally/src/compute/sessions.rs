@@ -1,4 +1,5 @@
-//! One machine's sessions of an experiment: the one that is shown, and earlier ones that say how far it may be off.
+//! One machine's sessions of an experiment: the one that is shown, and earlier ones that say how
+//! far it may be off.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -12,7 +13,8 @@ use super::quantity::Measured;
 use crate::book::expression::Expression;
 use crate::record::Record;
 
-/// A record with what is known of other sessions. It is the record in all but its numbers, whose intervals hold between sessions.
+/// A record with what is known of other sessions. It is the record in all but its numbers, whose
+/// intervals hold between sessions.
 pub struct Sessions {
     shown: Record,
     others: Vec<Other>,

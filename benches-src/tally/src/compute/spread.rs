@@ -145,8 +145,8 @@ pub fn spread(kind: Kind, all: &[Numbers], is_used: &dyn Fn(&Numbers, &Session) 
     })
 }
 
-/// The variance of an experiment: the middle one of its quantities. It stands on as many sessions as
-/// the quantity that has most, since a session moves all of them together.
+/// The variance of an experiment: the middle one of its quantities. It stands on as many sessions
+/// as the quantity that has most, since a session moves all of them together.
 fn of_all(quantities: &[Squares]) -> Squares {
     let beyond_first = quantities.iter().map(|own| own.beyond_first).fold(0.0, f64::max);
     Squares { sum: middle(quantities.iter().copied()).unwrap_or(0.0) * beyond_first, beyond_first }

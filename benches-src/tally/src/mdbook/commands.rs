@@ -1,5 +1,5 @@
-//! Commands other than tally's, which `book.toml` lists: the real mdbook-cmdrun runs them. It brings
-//! more packages than tally has, so it is compiled only with the feature `cmdrun`.
+//! Commands other than tally's, which `book.toml` lists: the real mdbook-cmdrun runs them. It
+//! brings more packages than tally has, so it is compiled only with the feature `cmdrun`.
 
 use anyhow::Result;
 #[cfg(feature = "cmdrun")]

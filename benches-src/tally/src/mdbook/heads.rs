@@ -1,7 +1,8 @@
-//! What a link to a page shows elsewhere: the page's question, its finding, and a picture of its first figure with the machine's name on it.
+//! What a link to a page shows elsewhere: the page's question, its finding, and a picture of its
+//! first figure with the machine's name on it.
 //!
-//! mdBook has one description for all pages. So a head of its own, which says it for each page by the page's path, is put where mdBook looks
-//! for one when it renders.
+//! mdBook has one description for all pages. So a head of its own, which says it for each page by
+//! the page's path, is put where mdBook looks for one when it renders.
 
 use std::fs;
 use std::path::Path;
@@ -52,7 +53,8 @@ impl Head {
         let (title, finding) = (&self.title, &self.finding);
         let mut tags = format!(
             "<meta name=\"description\" content=\"{finding}\">\n<meta property=\"og:title\" content=\"{title}\">\n\
-             <meta property=\"og:description\" content=\"{finding}\">\n<meta property=\"og:type\" content=\"article\">\n\
+             <meta property=\"og:description\" content=\"{finding}\">\n<meta property=\"og:type\" \
+             content=\"article\">\n\
              <meta property=\"og:site_name\" content=\"{BOOK}\">\n"
         );
         if !address.is_empty() {
@@ -63,15 +65,18 @@ impl Head {
             // Without an address there is only the way from the page.
             let from = if address.is_empty() { "{{ path_to_root }}".to_owned() } else { html(address) };
             tags += &format!(
-                "<meta property=\"og:image\" content=\"{from}{picture}\">\n<meta property=\"og:image:width\" content=\"{WIDTH}\">\n\
-                 <meta property=\"og:image:height\" content=\"{HEIGHT}\">\n<meta property=\"og:image:alt\" content=\"{finding}\">\n\
+                "<meta property=\"og:image\" content=\"{from}{picture}\">\n<meta property=\"og:image:width\" \
+                 content=\"{WIDTH}\">\n\
+                 <meta property=\"og:image:height\" content=\"{HEIGHT}\">\n<meta property=\"og:image:alt\" \
+                 content=\"{finding}\">\n\
                  <meta name=\"twitter:card\" content=\"summary_large_image\">\n"
             );
         }
         tags
     }
 
-    /// Draws its picture and puts it among the files for download; its path from the site's root. A page without a figure has none.
+    /// Draws its picture and puts it among the files for download; its path from the site's root. A
+    /// page without a figure has none.
     fn picture(&self, view: &View) -> Option<String> {
         let card = self.card(view).transpose()?;
         let name = format!("{}/pictures/{}.png", view.machine.slug(), identifier(self.path.trim_end_matches(".md")));
@@ -102,7 +107,8 @@ impl Head {
             "<svg x=\"60\" y=\"{top}\" width=\"1080\" height=\"{room}\" preserveAspectRatio=\"xMinYMid meet\" "
         );
         Ok(Some(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\"><rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>{}{}\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\"><rect width=\"{WIDTH}\" \
+             height=\"{HEIGHT}\" fill=\"#fff\"/>{}{}\
              <text x=\"60\" y=\"600\" font-size=\"20\" fill=\"#555\">{BOOK} {}</text></svg>",
             spoken.collect::<String>(),
             without_size(&figure).replacen("<svg ", &place, 1),
@@ -150,7 +156,8 @@ fn shortened(text: &str, most: usize) -> String {
     wrapped(text, most, 1).pop().unwrap_or_default()
 }
 
-/// In lines of so many letters at most. What does not fit into so many lines is cut off, and says so.
+/// In lines of so many letters at most. What does not fit into so many lines is cut off, and says
+/// so.
 fn wrapped(text: &str, letters: usize, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -166,7 +173,8 @@ fn wrapped(text: &str, letters: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// Writes the head of all pages, and only if it differs, so that `mdbook serve` is not set off by itself.
+/// Writes the head of all pages, and only if it differs, so that `mdbook serve` is not set off by
+/// itself.
 pub fn write(view: &View, heads: &[Head], address: &str) -> Result<()> {
     let of_page = |head: &Head| {
         // The first page is the index as well.

@@ -7,8 +7,8 @@ use anyhow::Result;
 use crate::print::downloads;
 use crate::print::view::View;
 
-/// Writes on which page each anchor stands, for the script that looks it up where a page lacks what its address names. Rows of tables begin with
-/// their experiment's name.
+/// Writes on which page each anchor stands, for the script that looks it up where a page lacks what
+/// its address names. Rows of tables begin with their experiment's name.
 pub fn write(view: &View) -> Result<()> {
     let mut places = BTreeMap::new();
     for plan in &view.plans.0 {

@@ -1,9 +1,9 @@
 //! `tally preprocess`: what mdBook calls before it renders.
 //!
 //! - `measure` measures what is stale and fetches what draws charts; it leaves the book as it is.
-//! - `cmdrun` puts into pages what their directives print. tally answers its own in this one process;
-//!   commands that `book.toml` lists go to the real mdbook-cmdrun, whose own executable does not
-//!   understand mdBook 0.5. It is strict: a directive that fails, fails the build.
+//! - `cmdrun` puts into pages what their directives print. tally answers its own in this one
+//!   process; commands that `book.toml` lists go to the real mdbook-cmdrun, whose own executable
+//!   does not understand mdBook 0.5. It is strict: a directive that fails, fails the build.
 
 use std::env;
 use std::io;
@@ -69,7 +69,8 @@ impl Preprocess {
         if let Some(renderer) = self.question.get(1) {
             exit(i32::from(!preprocessor.supports_renderer(renderer)?));
         }
-        // Whoever kills mdBook wants nothing measured any more. What was measured is kept, as after any polite end.
+        // Whoever kills mdBook wants nothing measured any more. What was measured is kept, as after
+        // any polite end.
         let _ = set_parent_process_death_signal(Some(Signal::TERM));
         let (context, book) = settings::input(io::stdin())?;
         serde_json::to_writer(io::stdout(), &preprocessor.run(&context, book)?)?;
@@ -120,7 +121,8 @@ impl Preprocessor for Printing<'_> {
 
     fn run(&self, context: &PreprocessorContext, mut book: Book) -> Result<Book> {
         let (project, _, machine) = asked(context)?;
-        // What it stands on is hashed before it is read: what changes between the two is printed anew next time.
+        // What it stands on is hashed before it is read: what changes between the two is printed
+        // anew next time.
         let printed = Printed::load(&project, &machine)?;
         let view = View::new(project, machine, None)?;
         let machines = expand(context, &mut book, &view, printed, self.verbs)?;
@@ -147,7 +149,8 @@ fn measure(project: &Project, settings: &Settings, verbs: &Verbs) -> Result<()> 
     }
 }
 
-/// Puts what directives print in their places, and returns whose numbers stand there. All that fail are said at once.
+/// Puts what directives print in their places, and returns whose numbers stand there. All that fail
+/// are said at once.
 fn expand(
     context: &PreprocessorContext,
     book: &mut Book,
@@ -207,7 +210,8 @@ fn is_value(directive: &Directive) -> bool {
     directive.command.starts_with("tally value ")
 }
 
-/// A page with answers in the places of its directives. A sentence whose number is not there is left out, and that it is says why.
+/// A page with answers in the places of its directives. A sentence whose number is not there is
+/// left out, and that it is says why.
 fn put_in(content: &str, answers: &[Answer]) -> String {
     let places: Vec<_> = answers.iter().map(|answer| answer.directive.place.clone()).collect();
     let (mut page, mut from) = (String::new(), 0);
@@ -266,7 +270,8 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The content with what its directives print in their places; what was printed is not read for directives again. Or all that is wrong.
+    /// The content with what its directives print in their places; what was printed is not read for
+    /// directives again. Or all that is wrong.
     fn expanded(&self, content: &str, printed: &mut Printed) -> Result<String, Vec<String>> {
         let (mut answers, mut failures) = (Vec::new(), Vec::new());
         for found in directive::all(content) {
@@ -284,8 +289,8 @@ impl Page<'_> {
         if failures.is_empty() { Ok(put_in(content, &answers)) } else { Err(failures) }
     }
 
-    /// What a directive prints. tally answers its own here, by the same code as at a terminal and without a shell; any other command goes to the real
-    /// mdbook-cmdrun, if book.toml lists it.
+    /// What a directive prints. tally answers its own here, by the same code as at a terminal and
+    /// without a shell; any other command goes to the real mdbook-cmdrun, if book.toml lists it.
     fn answer(&self, directive: &Directive, printed: &mut Printed) -> Result<String> {
         let (command, project) = (&directive.command, &self.view.project);
         if self.commands.contains(command) {
@@ -329,7 +334,8 @@ mod tests {
 
     #[test]
     fn a_sentence_without_its_number_is_left_out_and_others_stay() {
-        let content = "It takes <!-- cmdrun tally value a --> here. There it takes\n<!-- cmdrun tally value b --> or <!-- cmdrun tally value c.x -->.\nSo it is.\n";
+        let content = "It takes <!-- cmdrun tally value a --> here. There it takes\n<!-- cmdrun tally value b --> or \
+                       <!-- cmdrun tally value c.x -->.\nSo it is.\n";
         assert_eq!(page(content, "none"), "It takes 5 µs here. There it takes\n5 µs or 5 µs.\nSo it is.\n");
         let left_out = page(content, "c.x");
         assert!(

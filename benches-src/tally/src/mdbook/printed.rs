@@ -1,4 +1,5 @@
-//! What directives printed before, kept by the hash of all that it stood on: a build with nothing changed looks it up instead of reading records.
+//! What directives printed before, kept by the hash of all that it stood on: a build with nothing
+//! changed looks it up instead of reading records.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -86,7 +87,8 @@ impl Printed {
         self.changed = true;
     }
 
-    /// Writes it in one step, since builds may run side by side. Where it cannot be written, the next build takes as long as this one.
+    /// Writes it in one step, since builds may run side by side. Where it cannot be written, the
+    /// next build takes as long as this one.
     pub fn save(&self) {
         if !self.changed {
             return;
@@ -117,15 +119,17 @@ fn whole(text: &str) -> Option<Kept> {
     (sum == hash(json.as_bytes())).then(|| serde_json::from_str(json).ok())?
 }
 
-/// A hash of everything that decides what is printed besides the pages themselves: plans, programs, records and published figures, charts and
-/// what draws them, this machine and this tally. A file is told by when its contents or its name last changed, which nothing can set back.
+/// A hash of everything that decides what is printed besides the pages themselves: plans, programs,
+/// records and published figures, charts and what draws them, this machine and this tally. A file
+/// is told by when its contents or its name last changed, which nothing can set back.
 fn world(project: &Project) -> Result<String> {
     let is_input = |entry: &DirEntry| {
         entry.depth() == 0 || !["node_modules", "target"].iter().any(|name| entry.file_name() == *name)
     };
     let mut all = String::new();
     for folder in [project.benches(), project.all_data(), project.charts()] {
-        // What vanishes while this looks, as a session's unfinished record does, was not read either.
+        // What vanishes while this looks, as a session's unfinished record does, was not read
+        // either.
         for entry in
             WalkDir::new(&folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(is_input).flatten()
         {

@@ -42,7 +42,8 @@ pub fn input(mut from: impl Read) -> Result<(PreprocessorContext, Book)> {
     parse_input(&bytes[..]).with_context(|| {
         let version = version_in(&bytes).map_or("names no version".to_owned(), |own| format!("is of mdBook {own}"));
         format!(
-            "mdBook's input cannot be read: it {version}, and this book needs mdBook {MDBOOK_VERSION}; run: cargo install --locked mdbook@{MDBOOK_VERSION}"
+            "mdBook's input cannot be read: it {version}, and this book needs mdBook {MDBOOK_VERSION}; run: cargo \
+             install --locked mdbook@{MDBOOK_VERSION}"
         )
     })
 }

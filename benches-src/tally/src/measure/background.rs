@@ -1,5 +1,6 @@
-//! Background load: processes that run while a program is measured. They have the lowest priority and end
-//! with tally. No counter of the measured program contains them, since they are no threads of it.
+//! Background load: processes that run while a program is measured. They have the lowest priority
+//! and end with tally. No counter of the measured program contains them, since they are no threads
+//! of it.
 
 use std::convert::Infallible;
 use std::hint::{black_box, spin_loop};
@@ -29,7 +30,8 @@ pub(super) const GIVES_WAY: &str = "chrt";
 const READY: &str = "ready";
 
 impl Background {
-    /// Starts them, each as a command of tally's own. Returns once all have begun; the inner error is why they cannot.
+    /// Starts them, each as a command of tally's own. Returns once all have begun; the inner error
+    /// is why they cannot.
     pub fn start(tally: &Path, kind: Kind) -> Result<Result<Self, String>> {
         let allowed = match allowed_cpus() {
             Ok(allowed) => allowed,
@@ -50,7 +52,8 @@ impl Background {
         }
         let mut background = Self { processes: Vec::new(), sharing };
         for arguments in commands {
-            // In the class SCHED_IDLE it takes only time that nobody else wants. Neither that nor a CPU of its own needs root.
+            // In the class SCHED_IDLE it takes only time that nobody else wants. Neither that nor a
+            // CPU of its own needs root.
             let mut command = tied(tally, GIVES_WAY);
             command.args(["--idle", "0"]).arg(tally).args(arguments);
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -84,14 +87,16 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // One that has ended by itself can be neither killed nor missed, but has to be reaped like the others.
+        // One that has ended by itself can be neither killed nor missed, but has to be reaped like
+        // the others.
         self.processes.iter_mut().for_each(|child| drop(child.kill()));
         self.processes.iter_mut().for_each(|child| drop(child.wait()));
     }
 }
 
-/// The command of one that reads through four times the cache that the first of these CPUs has in common with another of them, and those
-/// two. Threads of one core would share more than that cache.
+/// The command of one that reads through four times the cache that the first of these CPUs has in
+/// common with another of them, and those two. Threads of one core would share more than that
+/// cache.
 fn streamer(allowed: &[usize]) -> Result<(Vec<String>, (usize, usize)), String> {
     let first = *allowed.first().ok_or("this process may use no CPU")?;
     let cache = processors::last_cache(first).ok_or("the kernel does not say which CPUs share a cache")?;
@@ -106,7 +111,8 @@ fn streamer(allowed: &[usize]) -> Result<(Vec<String>, (usize, usize)), String> 
     Ok((command, (first, *cpu)))
 }
 
-/// Whether the CPUs that have to share a cache do: a virtual machine's kernel does not know on which cores its host runs them.
+/// Whether the CPUs that have to share a cache do: a virtual machine's kernel does not know on
+/// which cores its host runs them.
 fn share_a_cache(cpus: Option<(usize, usize)>) -> Result<(), String> {
     let Some((one, other)) = cpus else { return Ok(()) };
     match line_ns(one, other) {

@@ -17,7 +17,8 @@ pub struct Budget {
     pub min_rounds: usize,
     /// The headline's half width that is aimed at; missed, the rounds are doubled once.
     pub target: f64,
-    /// How long rounds may take before no more of them are begun. How many there are then depends on their time, never on what they showed.
+    /// How long rounds may take before no more of them are begun. How many there are then depends
+    /// on their time, never on what they showed.
     pub max_time: Duration,
     /// What each program is asked for.
     pub flags: &'static [&'static str],
@@ -46,20 +47,22 @@ impl Effort {
             },
             Effort::Full => Budget {
                 rounds: 20,
-                // The fewest of which the median lies between the second and the last but one with 95 %: one round may be an outlier.
+                // The fewest of which the median lies between the second and the last but one with
+                // 95 %: one round may be an outlier.
                 min_rounds: 9,
                 target: 0.02,
                 // The whole book within 90 minutes.
                 max_time: Duration::from_secs(55),
-                // Rounds differ by more than a longer look at one of them would show: on the machine intel-xeon-amx-2cpu-vm, half
-                // as many samples spread the rounds' medians wider by a twentieth.
+                // Rounds differ by more than a longer look at one of them would show: on the
+                // machine intel-xeon-amx-2cpu-vm, half as many samples spread the rounds' medians
+                // wider by a twentieth.
                 flags: &["--samples", "10", "--warm-up-ms", "50", "--measurement-ms", "70"],
             },
         }
     }
 
-    /// The same for one experiment. Instructions are the same in every round, and so are nearly all system calls: no more are needed than
-    /// for an interval.
+    /// The same for one experiment. Instructions are the same in every round, and so are nearly all
+    /// system calls: no more are needed than for an interval.
     pub fn budget_for(self, experiment: &Experiment) -> Budget {
         let budget = self.budget();
         let enough = experiment.count.map_or(budget.rounds, |_| budget.rounds.min(Effort::Quick.budget().rounds));
@@ -84,12 +87,14 @@ impl Effort {
 }
 
 impl Budget {
-    /// Whether there are to be as many rounds again, after rounds that took this long and left the headline this wide.
+    /// Whether there are to be as many rounds again, after rounds that took this long and left the
+    /// headline this wide.
     pub(super) fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
         half_width.is_some_and(|half_width| half_width > self.target) && took <= self.max_time
     }
 
-    /// Whether so many rounds are enough, although there were to be more, because they took this long.
+    /// Whether so many rounds are enough, although there were to be more, because they took this
+    /// long.
     pub(super) fn ends_after(&self, rounds: usize, took: Duration) -> bool {
         (self.min_rounds..self.rounds).contains(&rounds) && took > self.max_time
     }

@@ -1,5 +1,5 @@
-//! Child processes that end with their parent, however that ends: killing a build leaves nothing running.
-//! What a child starts in turn, as strace does, ends only if the child sees to it.
+//! Child processes that end with their parent, however that ends: killing a build leaves nothing
+//! running. What a child starts in turn, as strace does, ends only if the child sees to it.
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
@@ -18,8 +18,8 @@ use crate::answered::answered;
 /// The verb that executes another program in tally's place.
 const EXEC_TIED: &str = "exec-tied";
 
-/// A command for a program; the caller adds its arguments. The child is tally, asks the kernel to be killed
-/// with this process, and executes the program, which inherits that.
+/// A command for a program; the caller adds its arguments. The child is tally, asks the kernel to
+/// be killed with this process, and executes the program, which inherits that.
 pub fn tied(tally: &Path, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(tally);
     command.args([EXEC_TIED, &id().to_string()]).arg(program);
@@ -42,8 +42,9 @@ fn started_by() -> &'static Path {
     Path::new(OsStr::from_bytes(linux_execfn().to_bytes()))
 }
 
-/// valgrind puts its own descriptors above all others that there may be, and where that are a thousand million, as in some containers, the kernel
-/// has no room for the table of them. Who needs more than this raises the limit.
+/// valgrind puts its own descriptors above all others that there may be, and where that are a
+/// thousand million, as in some containers, the kernel has no room for the table of them. Who needs
+/// more than this raises the limit.
 const MANY_DESCRIPTORS: u64 = 1 << 20;
 
 fn keep_descriptors_few() {

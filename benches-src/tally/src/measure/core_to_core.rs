@@ -1,7 +1,8 @@
 //! How far apart two CPUs are: how long it takes until one of them sees what the other has written.
 //!
-//! Between cores that share a cache it takes some tens of nanoseconds, between others a hundred or more. On a virtual machine it changes when
-//! the host runs a CPU of the guest on another core, of which the guest's kernel knows nothing.
+//! Between cores that share a cache it takes some tens of nanoseconds, between others a hundred or
+//! more. On a virtual machine it changes when the host runs a CPU of the guest on another core, of
+//! which the guest's kernel knows nothing.
 
 use std::hint::spin_loop;
 use std::io;
@@ -31,7 +32,8 @@ pub fn stay_on(cpu: usize) -> io::Result<()> {
 const BATCHES: u32 = 10;
 const ROUND_TRIPS: u32 = 500;
 
-/// [`line_ns`] between the two CPUs of the placement `two-cpus`, which are those of different cores that come first; nothing where there is one CPU.
+/// [`line_ns`] between the two CPUs of the placement `two-cpus`, which are those of different cores
+/// that come first; nothing where there is one CPU.
 pub fn of_two_cpus() -> io::Result<Option<u64>> {
     let allowed = allowed_cpus()?;
     let [one, rest @ ..] = &allowed[..] else { return Ok(None) };
@@ -40,13 +42,16 @@ pub fn of_two_cpus() -> io::Result<Option<u64>> {
     other.map(|other| line_ns(*one, *other)).transpose()
 }
 
-/// From here on, two CPUs are too far apart to share a cache. What others have published of one way of a line (github.com/nviennot/core-to-core-latency)
-/// is 17 and 23 ns between cores that share their last cache and 85 and 107 ns between others, on an AMD 5950X and an EPYC 7R13. On the virtual
-/// machine on which this was written it was from 41 to 65 ns at times, and from 189 to 225 ns at others.
+/// From here on, two CPUs are too far apart to share a cache. What others have published of one way
+/// of a line (github.com/nviennot/core-to-core-latency) is 17 and 23 ns between cores that share
+/// their last cache and 85 and 107 ns between others, on an AMD 5950X and an EPYC 7R13. On the
+/// virtual machine on which this was written it was from 41 to 65 ns at times, and from 189 to 225
+/// ns at others.
 pub const APART_NS: u64 = 75;
 
-/// Half of what a line of memory takes from one CPU to the other and back, in whole nanoseconds: the median of ten batches of 500. It is found within
-/// a few milliseconds, if nobody else keeps one of the two.
+/// Half of what a line of memory takes from one CPU to the other and back, in whole nanoseconds:
+/// the median of ten batches of 500. It is found within a few milliseconds, if nobody else keeps
+/// one of the two.
 pub fn line_ns(one: usize, other: usize) -> io::Result<u64> {
     assert_ne!(one, other, "two threads of one CPU would wait for each other");
     let (line, meeting) = (Line(AtomicU32::new(0)), Meeting { failed: AtomicBool::new(false), both: Barrier::new(2) });

@@ -1,5 +1,6 @@
-//! Counts exactly, by a tool that looks at every step of a program. A program is run under the tool for fewer laps and for more;
-//! what it does to set up and to end is in both runs, so the difference is what the laps did.
+//! Counts exactly, by a tool that looks at every step of a program. A program is run under the tool
+//! for fewer laps and for more; what it does to set up and to end is in both runs, so the
+//! difference is what the laps did.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -43,7 +44,8 @@ fn read(count: Count, summary: &str, program: &Path) -> Result<BTreeMap<String, 
     }
 }
 
-/// What is said of a tool that cannot be found, here and by programs that start one, after its name.
+/// What is said of a tool that cannot be found, here and by programs that start one, after its
+/// name.
 pub(super) const NOT_INSTALLED: &str = " is not installed";
 
 /// What is said of a tool that is not there, and which package of Debian has it.
@@ -61,8 +63,8 @@ fn find_in(path: &OsStr, tool: &str) -> Option<PathBuf> {
     env::split_paths(path).map(|folder| folder.join(tool)).find(|file| fs::metadata(file).is_ok_and(|f| f.is_file()))
 }
 
-/// The tool for lack of which something was not measured, if it has been installed since. Programs find one along this path, and what counts
-/// or gives way is found along this process's own.
+/// The tool for lack of which something was not measured, if it has been installed since. Programs
+/// find one along this path, and what counts or gives way is found along this process's own.
 pub fn installed_since(reason: &str, path_of_programs: &str) -> Option<PathBuf> {
     let (tool, _) = reason.split_once(NOT_INSTALLED)?;
     let tool = tool.rsplit(' ').next()?;
@@ -84,8 +86,9 @@ impl Counted {
         Ok(Self { count, measures: read(count, summary, program)?, operations })
     }
 
-    /// How many per operation, of all kinds and of each that was seen, given a shorter run of the same program. Kinds of which
-    /// the laps did none are left out. A kind of which threads do now more and now fewer can come out below 0.
+    /// How many per operation, of all kinds and of each that was seen, given a shorter run of the
+    /// same program. Kinds of which the laps did none are left out. A kind of which threads do now
+    /// more and now fewer can come out below 0.
     pub fn beyond(&self, shorter: &Self) -> Result<BTreeMap<String, Measure>> {
         ensure!(self.operations > shorter.operations, "more laps did not mean more operations");
         let operations = (self.operations - shorter.operations) as f64;

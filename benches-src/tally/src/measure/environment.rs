@@ -1,8 +1,9 @@
-//! What is around a program when it is started: the variables of its environment. One of them can have the dynamic loader put another allocator
-//! in the place of the C library's.
+//! What is around a program when it is started: the variables of its environment. One of them can
+//! have the dynamic loader put another allocator in the place of the C library's.
 //!
-//! A loader that does not find such a library warns and goes on, and what was measured then would be the C library's allocator under
-//! another name. So it is asked before: it says which libraries it would load for this very program, and starts nothing.
+//! A loader that does not find such a library warns and goes on, and what was measured then would
+//! be the C library's allocator under another name. So it is asked before: it says which libraries
+//! it would load for this very program, and starts nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Those of a cell whose program lies there; the inner error is why its condition cannot be made.
+    /// Those of a cell whose program lies there; the inner error is why its condition cannot be
+    /// made.
     pub fn of(cell: &Cell, program: &Path, padding_bytes: usize) -> Result<Result<Self, String>> {
         let Some(allocator) = cell.allocator() else {
             return Ok(Ok(Self { padding_bytes, condition: cell.variable() }));
@@ -52,7 +54,8 @@ impl Environment {
     }
 }
 
-/// The allocators' libraries that these cells load, by the loader's name for each, with the hash of its file. What ran is known by these too.
+/// The allocators' libraries that these cells load, by the loader's name for each, with the hash of
+/// its file. What ran is known by these too.
 pub fn loaded(cells: &[Cell], programs: &Path) -> Result<BTreeMap<String, String>> {
     let mut hashes = BTreeMap::new();
     for cell in cells {
@@ -71,7 +74,8 @@ pub fn installed_since(reason: &str) -> Option<PathBuf> {
     Some(library(allocator, &own_executable()).ok()?.ok()?.1)
 }
 
-/// An allocator's library as the loader would load it for a program: its name, and where it lies; the inner error is why it would not.
+/// An allocator's library as the loader would load it for a program: its name, and where it lies;
+/// the inner error is why it would not.
 fn library(allocator: &Allocator, program: &Path) -> Result<Result<(&'static str, PathBuf), String>> {
     for soname in allocator.sonames {
         let said = ask_loader(soname, program)?;
@@ -85,7 +89,8 @@ fn library(allocator: &Allocator, program: &Path) -> Result<Result<(&'static str
     Ok(Err(lacking(allocator.sonames[0], &allocator.packages.join(", or "))))
 }
 
-/// What the loader says of the libraries that it would load for a program. It knows the folders of its system, and the program's architecture.
+/// What the loader says of the libraries that it would load for a program. It knows the folders of
+/// its system, and the program's architecture.
 fn ask_loader(soname: &str, program: &Path) -> Result<String> {
     let mut command = Command::new(program);
     // A program without a loader runs instead, and says what it has.

@@ -45,13 +45,15 @@ impl ExitedProcess<'_> {
         if !validity::is_of(&observation, cell, chapter) {
             return Err(self.failure(format!("it reported on {} instead of {cell}", observation.program)));
         }
-        // By the same rules by which the record is read: what it would be refused for is a failure of this process alone.
+        // By the same rules by which the record is read: what it would be refused for is a failure
+        // of this process alone.
         let sound = validity::observation(&observation, cell, chapter);
         sound.map_err(|error| self.failure(format!("it reported what cannot be: {error:#}")))?;
         Ok(observation)
     }
 
-    /// A failure with what it wrote last. What a tool or a program printed may stand in its reason too.
+    /// A failure with what it wrote last. What a tool or a program printed may stand in its reason
+    /// too.
     pub(super) fn failure(&self, exit: String) -> Failure {
         let exit = recorded(&exit, self.checkout).chars().take(400).collect();
         let lines: Vec<&str> = self.errors.lines().filter(|line| !line.trim().is_empty()).collect();

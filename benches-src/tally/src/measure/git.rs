@@ -8,8 +8,9 @@ use std::process::Command;
 use crate::project::Project;
 use crate::say;
 
-/// The revision of the checkout, with `+` where tracked files differ from it; of an unpacked archive, the one that it was made of. That of another
-/// repository around it is none, and where git refuses to say it, that is told.
+/// The revision of the checkout, with `+` where tracked files differ from it; of an unpacked
+/// archive, the one that it was made of. That of another repository around it is none, and where
+/// git refuses to say it, that is told.
 pub fn revision(project: &Project) -> Option<String> {
     let root = project.root();
     let read = || -> Result<Option<String>, String> {
@@ -37,7 +38,8 @@ pub fn revision(project: &Project) -> Option<String> {
     }
 }
 
-/// What `git archive` has written in the place of a format: the revision of which it packed the files. In a checkout the format still stands there.
+/// What `git archive` has written in the place of a format: the revision of which it packed the
+/// files. In a checkout the format still stands there.
 fn archived(root: &Path) -> Option<String> {
     let text = fs::read_to_string(root.join(".revision")).ok()?;
     let own = text.trim();

@@ -1,4 +1,5 @@
-//! Instructions in user space, as valgrind's callgrind counts them: all, those that are atomic, and entries into the allocator.
+//! Instructions in user space, as valgrind's callgrind counts them: all, those that are atomic, and
+//! entries into the allocator.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -28,8 +29,8 @@ pub fn arguments(profile: &Path) -> Vec<OsString> {
     flags.into_iter().map(OsString::from).chain([file]).collect()
 }
 
-/// Reads a profile. Which instructions are atomic, the disassembled program says; what it runs of shared libraries counts
-/// among all, and not among the atomic ones.
+/// Reads a profile. Which instructions are atomic, the disassembled program says; what it runs of
+/// shared libraries counts among all, and not among the atomic ones.
 pub fn parse(profile: &str, program: &Path) -> Result<BTreeMap<String, u64>> {
     let output = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(program).output();
     let output = output.context("objdump cannot be started; on Debian: apt-get install binutils")?;
@@ -75,7 +76,8 @@ fn number(word: Option<&str>, line: &str) -> Result<u64> {
     number.with_context(|| format!("callgrind wrote {line:?} where a count was expected; which version is it?"))
 }
 
-/// Where atomic instructions stand: what locks the bus or a cache line, or is a load and a store in one.
+/// Where atomic instructions stand: what locks the bus or a cache line, or is a load and a store in
+/// one.
 fn atomic_addresses(listing: &str) -> HashSet<u64> {
     let address = |line: &str| {
         let (address, instruction) = line.split_once(":\t")?;

@@ -14,8 +14,8 @@ use crate::record::Writer;
 pub struct Interrupted(Arc<AtomicBool>);
 
 impl Interrupted {
-    /// From now on, Ctrl-C, a polite kill and a terminal that is closed are remembered instead of ending this process. What whoever started it
-    /// had it ignore, as `nohup` does, stays ignored.
+    /// From now on, Ctrl-C, a polite kill and a terminal that is closed are remembered instead of
+    /// ending this process. What whoever started it had it ignore, as `nohup` does, stays ignored.
     pub fn listen() -> Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         let ignored = ignored_signals();

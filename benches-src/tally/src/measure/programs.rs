@@ -1,8 +1,9 @@
 //! Builds the programs, and links them again with their functions in other orders.
 //!
-//! Where a program's code lies decides how it falls into the processor's caches and predictors. The linker chooses that once for
-//! all rounds, so that what it costs would be in every round and in no interval. A program is compiled once for all orders: lld keeps
-//! all that one link needs, and from that it links again in a fraction of a second.
+//! Where a program's code lies decides how it falls into the processor's caches and predictors. The
+//! linker chooses that once for all rounds, so that what it costs would be in every round and in no
+//! interval. A program is compiled once for all orders: lld keeps all that one link needs, and from
+//! that it links again in a fraction of a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -25,16 +26,17 @@ use crate::project::Project;
 use crate::record::sources::{hash_file, workspace};
 use crate::say;
 
-/// The program files that an experiment runs, each with its hash: those of its cells, and those that they start. What ran is known by these, whatever
-/// became of the sources.
+/// The program files that an experiment runs, each with its hash: those of its cells, and those
+/// that they start. What ran is known by these, whatever became of the sources.
 pub fn built<'a>(folder: &Path, programs: impl IntoIterator<Item = &'a String>) -> Result<BTreeMap<String, String>> {
     // What is not there cannot be started, which is said then.
     let files = programs.into_iter().map(|name| (name, folder.join(name))).filter(|(_, file)| file.is_file());
     files.map(|(name, file)| Ok((name.clone(), hash_file(&file)?))).collect()
 }
 
-/// Builds these programs, and links to what they are now from a folder of their own; where that is. Who builds beside a session has cargo put
-/// another file in a program's place, and what is measured must not change with it.
+/// Builds these programs, and links to what they are now from a folder of their own; where that is.
+/// Who builds beside a session has cargo put another file in a program's place, and what is
+/// measured must not change with it.
 pub fn build_to_measure(project: &Project, programs: &BTreeSet<String>) -> Result<PathBuf> {
     let (programs, measured) = (build(project, programs.iter())?, project.measured());
     let link = || -> std::io::Result<()> {
@@ -78,7 +80,8 @@ fn build<S: AsRef<OsStr>>(project: &Project, programs: impl Iterator<Item = S>) 
         "cargo built no programs, or somewhere else than {}",
         programs.display()
     );
-    // Where a user's configuration sets a target, cargo builds elsewhere, and what lies here may be of any age.
+    // Where a user's configuration sets a target, cargo builds elsewhere, and what lies here may be
+    // of any age.
     for program in built.iter().filter(|program| program.parent() != Some(&programs)) {
         let beside = programs.join(program.file_name().context("cargo has built a program without a name")?);
         let copy = || -> std::io::Result<()> {
@@ -103,7 +106,8 @@ fn executables(messages: &[u8]) -> Vec<PathBuf> {
     lines.filter_map(|line| serde_json::from_slice::<Message>(line).ok()?.executable).collect()
 }
 
-/// What is said of a disk without room: a linker that writes into mapped memory is ended by a signal there, without a word.
+/// What is said of a disk without room: a linker that writes into mapped memory is ended by a
+/// signal there, without a word.
 pub fn full_disk(folder: &Path) -> String {
     /// Less than the programs and what they are linked of take.
     const TOO_LITTLE_BYTES: u64 = 64 << 20;
@@ -139,7 +143,8 @@ fn cargo(project: &Project) -> Result<Command> {
             cargo.env_remove(name);
         }
     }
-    // What configuration files of the user say of flags and profiles is overruled, since no hash of the sources knows of it.
+    // What configuration files of the user say of flags and profiles is overruled, since no hash of
+    // the sources knows of it.
     let flags: Vec<String> = env::var("RUSTFLAGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     for (key, value) in profile(project)? {
@@ -150,7 +155,8 @@ fn cargo(project: &Project) -> Result<Command> {
 
 /// What the workspace says of how programs are compiled, and what cargo says where that is silent.
 fn profile(project: &Project) -> Result<toml::Table> {
-    const USUAL: &str = "opt-level = 3\ndebug-assertions = false\noverflow-checks = false\nlto = false\npanic = \"unwind\"\n\
+    const USUAL: &str = "opt-level = 3\ndebug-assertions = false\noverflow-checks = false\nlto = false\npanic = \
+                         \"unwind\"\n\
                          incremental = false\ncodegen-units = 16\n";
     let mut profile: toml::Table = toml::from_str(USUAL)?;
     let workspace = workspace(project)?;
@@ -161,11 +167,12 @@ fn profile(project: &Project) -> Result<toml::Table> {
 
 /// Whether a variable of the environment must not reach cargo.
 fn is_kept_from_cargo(name: &str) -> bool {
-    // This program's own package, when cargo runs it. Some build scripts ask to be run again where these differ, and then a build from
-    // here and one from a shell would each make the other compile anew.
+    // This program's own package, when cargo runs it. Some build scripts ask to be run again where
+    // these differ, and then a build from here and one from a shell would each make the other
+    // compile anew.
     let of_package = ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.starts_with(prefix));
-    // What makes cargo build elsewhere or otherwise, of which no hash of the sources knows: old programs would be measured under new
-    // hashes, or other programs under the usual ones.
+    // What makes cargo build elsewhere or otherwise, of which no hash of the sources knows: old
+    // programs would be measured under new hashes, or other programs under the usual ones.
     let elsewhere =
         ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"].contains(&name);
     let otherwise =
@@ -173,10 +180,12 @@ fn is_kept_from_cargo(name: &str) -> bool {
     of_package || elsewhere || otherwise
 }
 
-/// An experiment's programs, each linked with its functions in many orders. They are kept from one session to the next.
+/// An experiment's programs, each linked with its functions in many orders. They are kept from one
+/// session to the next.
 pub struct LinkOrders<'a> {
     project: &'a Project,
-    /// Each program with the hash of what it is as usually linked: what was linked of another is not used.
+    /// Each program with the hash of what it is as usually linked: what was linked of another is
+    /// not used.
     programs: BTreeMap<&'a str, String>,
 }
 
@@ -197,7 +206,8 @@ impl<'a> LinkOrders<'a> {
         self.project.link_orders().join(program)
     }
 
-    /// Links the programs in these orders, as far as they are not there yet; whether this linker can do so.
+    /// Links the programs in these orders, as far as they are not there yet; whether this linker
+    /// can do so.
     pub fn link(&self, orders: Range<u32>) -> Result<bool> {
         self.forget_what_is_old()?;
         let lacking = |program: &&'a str| {
@@ -295,8 +305,9 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Those of a program that is built already. None, after saying why, where they cannot be had, or where what is linked of them is
-    /// not the usual program, whose code is the one to be measured.
+    /// Those of a program that is built already. None, after saying why, where they cannot be had,
+    /// or where what is linked of them is not the usual program, whose code is the one to be
+    /// measured.
     fn of(project: &Project, program: &str) -> Result<Option<Self>> {
         let linker = linker(project)?;
         if !linker.is_file() {
@@ -323,7 +334,8 @@ impl Inputs {
         self.folder.path().join("trial")
     }
 
-    /// Links them as lld has noted down, but for these arguments. The hash of the program, or none where the linker could not.
+    /// Links them as lld has noted down, but for these arguments. The hash of the program, or none
+    /// where the linker could not.
     fn link(&self, arguments: &[&str], to: &Path) -> Result<Option<String>> {
         let mut linker = Command::new(&self.linker);
         linker.args(["-flavor", "gnu", "@response.txt"]).args(arguments).arg("-o").arg(to);
@@ -349,7 +361,8 @@ fn linker(project: &Project) -> Result<PathBuf> {
     Ok(Path::new(libraries.trim_end()).with_file_name("bin").join("rust-lld"))
 }
 
-/// Has cargo link a program once more, exactly as usual, and puts what lld keeps of that into a folder; whether there was any.
+/// Has cargo link a program once more, exactly as usual, and puts what lld keeps of that into a
+/// folder; whether there was any.
 fn collect(project: &Project, program: &str, folder: &Path) -> Result<bool> {
     let archive = folder.join(INPUTS).with_extension("tar");
     forget_linked(project, program)?;
@@ -368,7 +381,8 @@ fn collect(project: &Project, program: &str, folder: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Removes cargo's own copy of a program, without which it links again. The one that is measured stays until it is replaced.
+/// Removes cargo's own copy of a program, without which it links again. The one that is measured
+/// stays until it is replaced.
 fn forget_linked(project: &Project, program: &str) -> Result<()> {
     let (copies, prefix) = (project.programs().join("deps"), format!("{}-", program.replace('-', "_")));
     let remove = || -> std::io::Result<()> {

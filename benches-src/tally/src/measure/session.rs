@@ -1,7 +1,8 @@
-//! Runs an experiment: rounds of fresh processes, one per cell, in shuffled order. While a process runs, this one only
-//! waits for it; progress is drawn between processes.
+//! Runs an experiment: rounds of fresh processes, one per cell, in shuffled order. While a process
+//! runs, this one only waits for it; progress is drawn between processes.
 
 mod side_by_side;
+mod unfinished;
 
 use std::fs;
 use std::io::{Read, Seek};
@@ -31,7 +32,7 @@ use crate::measure::programs::LinkOrders;
 use crate::project::Project;
 use crate::record::machine::State;
 use crate::record::private::recorded;
-use crate::record::{Effort, End, Failure, Header, Placed, Raw, RawRun, Record, Writer, put_aside};
+use crate::record::{Effort, End, Failure, Header, Placed, Raw, RawRun, Record, Writer};
 use crate::say;
 
 /// One experiment about to be run.
@@ -40,7 +41,8 @@ pub struct Session<'a> {
     pub programs: PathBuf,
     /// The same in other orders, where each round has one of its own.
     pub link_orders: Option<LinkOrders<'a>>,
-    /// Where the programs lie that these have taken the place of, where both are measured side by side.
+    /// Where the programs lie that these have taken the place of, where both are measured side by
+    /// side.
     pub before: Option<PathBuf>,
     /// tally's executable, which executes each program and the background load.
     pub tally: PathBuf,
@@ -65,7 +67,8 @@ impl Session<'_> {
         Ok(placed)
     }
 
-    /// Makes the folder for what programs write while they run, empty: those of a session that was killed had no time to remove it.
+    /// Makes the folder for what programs write while they run, empty: those of a session that was
+    /// killed had no time to remove it.
     fn clear(&self) -> Result<()> {
         let folder = self.project.temporary();
         let clear = || -> std::io::Result<()> {
@@ -93,7 +96,8 @@ impl Session<'_> {
         let mut resumed = (!record.runs.is_empty()).then_some(now);
         let budget = record.header.effort.budget_for(self.experiment);
         self.link(&record, 2 * budget.rounds)?;
-        // The rounds are doubled after one look at them, and whoever interrupts a session does not get it another.
+        // The rounds are doubled after one look at them, and whoever interrupts a session does not
+        // get it another.
         let mut doubled = record.complete_rounds().len() > budget.rounds;
         let half_width = loop {
             let wanted = if doubled { 2 * budget.rounds } else { budget.rounds };
@@ -110,33 +114,9 @@ impl Session<'_> {
         writer.finish(&record, &end)
     }
 
-    fn begin(&self, header: Header) -> Result<(Writer, Record)> {
-        let partial = Writer::partial(&self.path);
-        // One that cannot be read, or that is of something else, is put aside and not lost.
-        match Record::load_partial(&partial) {
-            Ok(Some(left)) if differences(&left.header, &header).is_empty() => {
-                let (chapter, name, runs) = (&self.plan.chapter, &self.experiment.name, left.runs.len());
-                say!("tally: going on with {chapter}/{name}, of which {runs} processes have run");
-                Ok((Writer::resume(&self.path, &left)?, left))
-            }
-            Ok(None) => Ok((Writer::create(&self.path, &header)?, Record { header, runs: Vec::new(), end: None })),
-            Ok(Some(left)) => {
-                let reason = differences(&left.header, &header).join(" and ");
-                self.begin_after_another(header, &reason)
-            }
-            Err(error) => self.begin_after_another(header, &format!("{error:#}")),
-        }
-    }
-
-    /// Puts an unfinished session aside that is not gone on with.
-    fn begin_after_another(&self, header: Header, reason: &str) -> Result<(Writer, Record)> {
-        let aside = put_aside(&Writer::partial(&self.path), &self.path, "abandoned")?;
-        say!("tally: an unfinished session is put aside as {}, since {reason}", aside.display());
-        self.begin(header)
-    }
-
-    /// Every cell does its work once before any is timed, so that a plan that asks a program for what it does not understand is found out before
-    /// rounds are spent on it. What fails otherwise fails in its rounds as well, where every process checks its own work, and the record says
+    /// Every cell does its work once before any is timed, so that a plan that asks a program for
+    /// what it does not understand is found out before rounds are spent on it. What fails otherwise
+    /// fails in its rounds as well, where every process checks its own work, and the record says
     /// so: the other cells stand.
     fn rehearse(&self, cells: &[Cell]) -> Result<()> {
         if !self.experiment.measures.is_empty() {
@@ -165,8 +145,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Runs rounds until there are as many as wanted, or the time is up. What is in the record decides, and so an interruption changes
-    /// nothing.
+    /// Runs rounds until there are as many as wanted, or the time is up. What is in the record
+    /// decides, and so an interruption changes nothing.
     fn rounds(
         &self,
         writer: &mut Writer,
@@ -196,8 +176,8 @@ impl Session<'_> {
         }
     }
 
-    /// Links the programs for as many rounds as there may be, before the first of them: what takes its time is to begin. Where the linker
-    /// cannot, all rounds run one order.
+    /// Links the programs for as many rounds as there may be, before the first of them: what takes
+    /// its time is to begin. Where the linker cannot, all rounds run one order.
     fn link(&mut self, record: &Record, most: usize) -> Result<()> {
         let Some(orders) = &self.link_orders else { return Ok(()) };
         let missing = most.saturating_sub(record.complete_rounds().len());
@@ -364,26 +344,13 @@ impl Session<'_> {
     }
 }
 
-/// Why an unfinished session is not gone on with, given what would be measured now; nothing where it is.
-fn differences(left: &Header, now: &Header) -> Vec<&'static str> {
-    let same = [
-        (left.format == now.format, "it is in another format"),
-        (left.cells == now.cells && left.sources == now.sources, "it is of other sources"),
-        (left.built == now.built, "other program files are built now"),
-        (left.effort == now.effort, "it is with another effort"),
-        (left.machine.differences(&now.machine).is_empty(), "it is of another machine"),
-        (left.machine.compiler() == now.machine.compiler(), "it is by another compiler"),
-        (left.before.boot == now.before.boot, "the machine was started anew since"),
-    ];
-    same.into_iter().filter(|(same, _)| !same).map(|(_, reason)| reason).collect()
-}
-
 /// What a process reported, or how it failed.
 pub(super) type Outcome = Result<Observation, Failure>;
 
 pub(super) const NO_ROOM: &str = "no temporary file can be made for a program's output below target; is the disk full?";
 
-/// The order of cells in a round, each with the padding of its environment: the same for the same seed and round.
+/// The order of cells in a round, each with the padding of its environment: the same for the same
+/// seed and round.
 fn order(seed: u64, round: u32, cells: usize) -> Vec<(usize, usize)> {
     let mut rng = StdRng::seed_from_u64(seed.wrapping_add(u64::from(round)));
     let environment_bytes = rng.random_range(0..4096);
@@ -392,8 +359,8 @@ fn order(seed: u64, round: u32, cells: usize) -> Vec<(usize, usize)> {
     order.into_iter().map(|cell| (cell, environment_bytes)).collect()
 }
 
-/// The order in which the programs of a round are linked. That of a twin is another one, the next round's, so that what an order does is in
-/// the noise floor.
+/// The order in which the programs of a round are linked. That of a twin is another one, the next
+/// round's, so that what an order does is in the noise floor.
 fn link_order(round: u32, is_twin: bool) -> u32 {
     1 + round + u32::from(is_twin)
 }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 
 use crate::book::count::Count;
 
-/// Reads the table that `strace -c` writes, by the columns that every version has: the fourth is the number of calls, the last
-/// the name; the number of errors between them may be absent.
+/// Reads the table that `strace -c` writes, by the columns that every version has: the fourth is
+/// the number of calls, the last the name; the number of errors between them may be absent.
 pub fn parse(summary: &str) -> Result<BTreeMap<String, u64>> {
     let count = Count::SystemCalls;
     let mut calls = BTreeMap::<String, u64>::new();

@@ -27,8 +27,8 @@ impl Session<'_> {
         })
     }
 
-    /// Counts what an operation does, by a shorter and a longer run. Times under a tool that counts are no results, so none is
-    /// kept.
+    /// Counts what an operation does, by a shorter and a longer run. Times under a tool that counts
+    /// are no results, so none is kept.
     pub(super) fn count(&self, count: Count, cell: &Cell, environment: Environment) -> Result<Outcome> {
         let tool = match counted::tool(count) {
             Ok(tool) => tool,
@@ -68,7 +68,8 @@ impl Session<'_> {
         })
     }
 
-    /// Runs a program for so many laps under a tool that counts; how it exited, and the tool's summary.
+    /// Runs a program for so many laps under a tool that counts; how it exited, and the tool's
+    /// summary.
     fn trace(
         &self,
         (count, tool): (Count, &Path),

@@ -1,8 +1,10 @@
-//! The calculator: what threads and tasks would cost a service that a reader describes, from records and a few formulas.
+//! The calculator: what threads and tasks would cost a service that a reader describes, from
+//! records and a few formulas.
 //!
-//! Settings, inputs, formulas, worked cases and the words of the answers are data (`calculator.toml` of a chapter), which the page's script gets as
-//! well: it computes the same and says the same. A formula has one measured input, once, and grows with it: so the ends of the input's interval
-//! give those of the output's, and nothing has to be assumed about distributions.
+//! Settings, inputs, formulas, worked cases and the words of the answers are data
+//! (`calculator.toml` of a chapter), which the page's script gets as well: it computes the same and
+//! says the same. A formula has one measured input, once, and grows with it: so the ends of the
+//! input's interval give those of the output's, and nothing has to be assumed about distributions.
 //!
 //! It is the book's one rule on threads or tasks: the front page's advice and the findings that
 //! conclude ask it for a worked case.

@@ -1,5 +1,6 @@
-//! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that turns both into SVG.
-//! Each picture is kept by the hash of everything it depends on, so that a build with nothing changed starts no Node.
+//! Draws charts: a Vega-Lite file without data, rows that tally supplies, and a Node script that
+//! turns both into SVG. Each picture is kept by the hash of everything it depends on, so that a
+//! build with nothing changed starts no Node.
 
 mod layout;
 mod patch;
@@ -84,7 +85,8 @@ fn filled(mut spec: Value, config: &Value, rows: &[Value], titles: &[(&str, &str
     spec
 }
 
-/// A logarithmic axis has no place for 0: where something stands there, the axis is linear up to 1, and has a tick at each point.
+/// A logarithmic axis has no place for 0: where something stands there, the axis is linear up to 1,
+/// and has a tick at each point.
 fn make_room_for_0(spec: &mut Value, ticks: &Value) {
     change_each(spec, &mut |value| {
         if value["field"] == "x" && value["scale"]["type"] == "log" {
@@ -114,8 +116,8 @@ fn change_each(value: &mut Value, change: &mut impl FnMut(&mut Value)) {
     }
 }
 
-/// The specifications of the wide and of the narrow drawing of a shape. Each says what there is for who edits it; a live chart is read aloud by
-/// this, as the picture is.
+/// The specifications of the wide and of the narrow drawing of a shape. Each says what there is for
+/// who edits it; a live chart is read aloud by this, as the picture is.
 pub fn specifications(
     project: &Project,
     shape: &str,
@@ -144,7 +146,8 @@ pub fn take_links(value: &mut Value) {
     }
 }
 
-/// A specification as a browser draws it. Vega measures text there by its font's name, and "inherit" is none: names of rows would be cut.
+/// A specification as a browser draws it. Vega measures text there by its font's name, and
+/// "inherit" is none: names of rows would be cut.
 pub fn live(specification: &Value) -> Value {
     let mut specification = specification.clone();
     take_links(&mut specification);
@@ -155,7 +158,8 @@ pub fn live(specification: &Value) -> Value {
 /// What mdBook's pages are set in.
 const LIVE_FONT: &str = "\"Open Sans\", sans-serif";
 
-/// The picture outside a page, where no style sheet gives it colours: those of the light theme, on white.
+/// The picture outside a page, where no style sheet gives it colours: those of the light theme, on
+/// white.
 pub fn standalone(project: &Project, svg: &str) -> Result<String> {
     let path = project.root().join("book/theme/book.css");
     let css = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -179,7 +183,8 @@ fn reason(said: &str, folder: &Path) -> String {
     line.trim().replace(&*folder.to_string_lossy(), "book/charts")
 }
 
-/// A package that cannot be found may be one of many that were deleted, while what says that all were fetched is still there.
+/// A package that cannot be found may be one of many that were deleted, while what says that all
+/// were fetched is still there.
 fn with_cure(reason: String) -> String {
     if reason.contains("Cannot find") { format!("{reason}. {CURE}") } else { reason }
 }
@@ -188,7 +193,8 @@ fn with_cure(reason: String) -> String {
 const CURE: &str = "Delete book/charts/node_modules and build again, with access to the npm registry";
 
 /// Why pages may have no pictures.
-const NO_NODE: &str = "Node.js 20 or newer was not found, so that no chart is drawn but those that were before; the tables have all their numbers";
+const NO_NODE: &str = "Node.js 20 or newer was not found, so that no chart is drawn but those that were before; the \
+                       tables have all their numbers";
 
 /// The oldest Node that draws.
 const OLDEST_NODE: u32 = 20;
@@ -205,7 +211,8 @@ pub fn find_node() -> Result<()> {
 /// The folder of Vega's scripts among the files for download.
 pub const VEGA: &str = "vega";
 
-/// Puts our own copy of Vega among the files for download, where pages find it when somebody asks for a live chart.
+/// Puts our own copy of Vega among the files for download, where pages find it when somebody asks
+/// for a live chart.
 pub fn copy_vega(project: &Project) -> Result<()> {
     let folder = project.generated().join(VEGA);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -253,7 +260,8 @@ fn refusal(project: &Project) -> PathBuf {
     project.drawn().join("packages.refused")
 }
 
-/// Who rebuilds at every change must not wait for the registry each time: after it could not be reached it is left alone for a while.
+/// Who rebuilds at every change must not wait for the registry each time: after it could not be
+/// reached it is left alone for a while.
 const ASK_AGAIN: Duration = Duration::from_secs(600);
 
 fn refused_before(project: &Project) -> Result<()> {

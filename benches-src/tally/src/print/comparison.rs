@@ -1,4 +1,5 @@
-//! What two cost that are compared, a row for each thing that they do: their numbers here and on every other machine.
+//! What two cost that are compared, a row for each thing that they do: their numbers here and on
+//! every other machine.
 
 use anyhow::Result;
 
@@ -107,7 +108,8 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// A number on another machine than the one that is shown. What other programs took is no answer to the same question.
+/// A number on another machine than the one that is shown. What other programs took is no answer to
+/// the same question.
 pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measured> {
     let compute = || {
         Ok(match view.kept_on(machine, asked.plan, asked.experiment)?.as_ref() {
@@ -193,7 +195,8 @@ impl Columns<'_> {
     }
 }
 
-/// A box with the rows that other programs took than those that are shown; nothing where there is none.
+/// A box with the rows that other programs took than those that are shown; nothing where there is
+/// none.
 pub fn stale(view: &View, compared: &[Compared]) -> Result<String> {
     let mut labels = Vec::new();
     for own in compared.iter().filter(|own| own.here.ratio.is_ok()) {

@@ -1,4 +1,5 @@
-//! Files for download beside a figure, and the small line that leads to them: machine and date, data, record, command.
+//! Files for download beside a figure, and the small line that leads to them: machine and date,
+//! data, record, command.
 
 use std::fs;
 use std::path::Path;
@@ -17,8 +18,8 @@ use crate::record::Record;
 /// What the book is called where it is quoted.
 pub const BOOK: &str = "Threads or tasks?";
 
-/// Writes a file below `book/src/generated`, and only if it differs, so that `mdbook serve` is not set off by itself.
-/// Returns the path from a page.
+/// Writes a file below `book/src/generated`, and only if it differs, so that `mdbook serve` is not
+/// set off by itself. Returns the path from a page.
 pub fn write(view: &View, name: &str, text: &str) -> Result<String> {
     let way = written_before(view, name);
     let path = view.project.generated().join(name);
@@ -39,8 +40,8 @@ fn written_before(view: &View, name: &str) -> String {
     view.way_to(&format!("generated/{name}"))
 }
 
-/// Writes the record's lines with all raw samples, and returns the path from a page. A bundle is unpacked for it once in a process, and not at all where the
-/// lines lie there already.
+/// Writes the record's lines with all raw samples, and returns the path from a page. A bundle is
+/// unpacked for it once in a process, and not at all where the lines lie there already.
 fn raw(view: &View, plan: &Plan, experiment: &Experiment, name: &str) -> Result<String> {
     let written =
         view.with_found(plan, experiment, |found| match found.is_copied_to(&view.project.generated().join(name)) {
@@ -50,7 +51,8 @@ fn raw(view: &View, plan: &Plan, experiment: &Experiment, name: &str) -> Result<
     written.context("a record that was printed is there")
 }
 
-/// Removes what is there for download of machines that are not shown now: mdBook would publish it with the rest.
+/// Removes what is there for download of machines that are not shown now: mdBook would publish it
+/// with the rest.
 pub fn forget_others(project: &Project, shown: &[Machine]) -> Result<()> {
     let Ok(folders) = fs::read_dir(project.generated()) else { return Ok(()) };
     for folder in folders {
@@ -63,8 +65,8 @@ pub fn forget_others(project: &Project, shown: &[Machine]) -> Result<()> {
     Ok(())
 }
 
-/// What stands under a figure in small letters: where its numbers come from, where to look into them, how to make it again,
-/// how to cite it.
+/// What stands under a figure in small letters: where its numbers come from, where to look into
+/// them, how to make it again, how to cite it.
 pub struct SmallPrint<'a> {
     /// The figure's id on its own chapter's page.
     pub figure: &'a str,

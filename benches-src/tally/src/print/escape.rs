@@ -1,7 +1,9 @@
-//! Text that came from data is hostile until it has been here: it can become neither markup nor a directive.
+//! Text that came from data is hostile until it has been here: it can become neither markup nor a
+//! directive.
 
-/// The text as HTML that shows it: every character that HTML, Markdown, mdBook or mdbook-cmdrun could read as a command
-/// becomes a numeric entity, and every run of white space becomes one space, so that no line or block can end early.
+/// The text as HTML that shows it: every character that HTML, Markdown, mdBook or mdbook-cmdrun
+/// could read as a command becomes a numeric entity, and every run of white space becomes one
+/// space, so that no line or block can end early.
 pub fn html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -22,8 +24,8 @@ pub fn html(text: &str) -> String {
     escaped
 }
 
-/// Code as HTML that shows it line by line, for a `<pre>`. No line is empty, since Markdown would take an empty one for the end of the block, and
-/// nothing in it can be read as a command.
+/// Code as HTML that shows it line by line, for a `<pre>`. No line is empty, since Markdown would
+/// take an empty one for the end of the block, and nothing in it can be read as a command.
 pub fn code(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() * 5 / 4);
     let mut is_begin = true;
@@ -39,9 +41,11 @@ pub fn code(text: &str) -> String {
     escaped
 }
 
-/// JSON that stays data inside a page's script: it can neither end that nor become a directive of mdBook's.
+/// JSON that stays data inside a page's script: it can neither end that nor become a directive of
+/// mdBook's.
 pub fn json(json: &serde_json::Value) -> String {
-    // These stand nowhere but in strings, where JSON has another way to write them; and no object begins with an object.
+    // These stand nowhere but in strings, where JSON has another way to write them; and no object
+    // begins with an object.
     [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("{{", "{\\u007b")]
         .into_iter()
         .fold(json.to_string(), |json, (mark, escaped)| json.replace(mark, escaped))

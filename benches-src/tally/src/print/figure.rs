@@ -62,8 +62,10 @@ impl Figure<'_> {
         let Self { name, finding, key, stale, caption, table, .. } = self;
         let finding = if finding.is_empty() { String::new() } else { format!("<p class=\"finding\">{finding}</p>\n") };
         Ok(format!(
-            "<figure class=\"figure\" id=\"{name}\" data-chart=\"{name}\"{live}>\n{finding}<p class=\"marks\">{key}</p>\n{stale}{pictures}<figcaption>{caption}</figcaption>\n\
-             <details class=\"numbers\"{open}>\n<summary>All numbers, and where each comes from</summary>\n{table}{}</details>\n</figure>\n",
+            "<figure class=\"figure\" id=\"{name}\" data-chart=\"{name}\"{live}>\n{finding}<p class=\"marks\">{key}\
+             </p>\n{stale}{pictures}<figcaption>{caption}</figcaption>\n\
+             <details class=\"numbers\"{open}>\n<summary>All numbers, and where each comes from</summary>\n{table}{}\
+             </details>\n</figure>\n",
             self.small(&csv, &specification)
         ))
     }
@@ -117,8 +119,8 @@ pub fn write_specification(view: &View, path: &str, request: &Request) -> Result
     downloads::write(view, &format!("{path}.vl.json"), &(serde_json::to_string_pretty(&specification)? + "\n"))
 }
 
-/// Writes what a chart's live view needs; its path from a page. It is a script and not JSON, because a page that was opened from a folder may load
-/// only scripts.
+/// Writes what a chart's live view needs; its path from a page. It is a script and not JSON,
+/// because a page that was opened from a folder may load only scripts.
 pub fn write_live(view: &View, path: &str, name: &str, request: &Request) -> Result<String> {
     let both = serde_json::json!({ "wide": charts::live(&request.wide), "narrow": charts::live(&request.narrow) });
     downloads::write(view, &format!("{path}.live.js"), &format!("(window.charts ??= {{}})[{name:?}] = {both};\n"))

@@ -1,4 +1,5 @@
-//! The one place that rounds. Three significant digits, an interval's ends to the same decimal place, and commas between thousands.
+//! The one place that rounds. Three significant digits, an interval's ends to the same decimal
+//! place, and commas between thousands.
 
 use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
@@ -48,14 +49,16 @@ impl Scale {
         format!("{} {}", number_of_units / self.size, self.name)
     }
 
-    /// What a column or an axis of such numbers is headed: `text, KiB`, or the text alone where there is no unit.
+    /// What a column or an axis of such numbers is headed: `text, KiB`, or the text alone where
+    /// there is no unit.
     pub fn head(self, text: &str) -> String {
         if self.name.is_empty() { text.to_owned() } else { format!("{text}, {}", self.name) }
     }
 }
 
-/// Where a logarithmic axis from one number to another has ticks, and what each reads: powers of ten on the scales of its unit, and with them
-/// twice and five times as much where there would be fewer than two.
+/// Where a logarithmic axis from one number to another has ticks, and what each reads: powers of
+/// ten on the scales of its unit, and with them twice and five times as much where there would be
+/// fewer than two.
 pub fn ticks(unit: Unit, low: f64, high: f64) -> Vec<(f64, String)> {
     let between = |steps: &[f64]| {
         let numbers = (-3..=12).flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)));
@@ -78,8 +81,9 @@ pub fn ticks(unit: Unit, low: f64, high: f64) -> Vec<(f64, String)> {
     if decades.len() < 2 { between(&[1.0, 2.0, 5.0]) } else { decades }
 }
 
-/// Three significant digits, but no digit of a whole number is lost, and never more than three decimals. What would then
-/// look like nothing, though it is something, is said to be less than a thousandth.
+/// Three significant digits, but no digit of a whole number is lost, and never more than three
+/// decimals. What would then look like nothing, though it is something, is said to be less than a
+/// thousandth.
 pub fn number(value: f64) -> String {
     if is_tiny(value) { "<0.001".to_owned() } else { grouped(&format!("{value:.*}", decimals(value))) }
 }
@@ -118,7 +122,8 @@ pub fn grouped(number: &str) -> String {
     out
 }
 
-/// A quantity in words: the number with its unit, and the interval with the same number of decimals.
+/// A quantity in words: the number with its unit, and the interval with the same number of
+/// decimals.
 pub struct Shown {
     /// For example `4.92 µs`, `1.44`.
     pub value: String,
@@ -129,7 +134,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What a page says beside the number: its interval, that there is none, or nothing where it would only repeat the number.
+    /// What a page says beside the number: its interval, that there is none, or nothing where it
+    /// would only repeat the number.
     pub fn beside(&self) -> Option<&str> {
         (!self.is_point).then(|| self.interval_or_none())
     }
@@ -168,13 +174,15 @@ pub fn on_scale(estimate: &Estimate, scale: Scale) -> Shown {
     }
 }
 
-/// From one number to another. A dash between them would look like the sign of the second where the first has one.
+/// From one number to another. A dash between them would look like the sign of the second where the
+/// first has one.
 pub fn range(low: &str, high: &str) -> String {
     let between = if low.starts_with('-') { " to " } else { "–" };
     format!("{low}{between}{high}")
 }
 
-/// A quantity as a sentence says it that does not print its interval: with as many digits as that supports, two at least and three at most.
+/// A quantity as a sentence says it that does not print its interval: with as many digits as that
+/// supports, two at least and three at most.
 pub fn rough(quantity: &Quantity) -> String {
     const SHARP: f64 = 0.02;
     let estimate = quantity.estimate;
@@ -191,7 +199,8 @@ pub fn rough(quantity: &Quantity) -> String {
     if scale.name.is_empty() { value } else { format!("{value} {}", scale.name) }
 }
 
-/// A number to so many significant digits, with zeros in the places of others that it has before its point.
+/// A number to so many significant digits, with zeros in the places of others that it has before
+/// its point.
 fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();

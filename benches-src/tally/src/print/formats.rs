@@ -1,5 +1,5 @@
-//! The formats that people write: what each of their keys is, from the doc comments of the types that read them, for editors as a JSON Schema and
-//! for `benches-src/README.md` as tables.
+//! The formats that people write: what each of their keys is, from the doc comments of the types
+//! that read them, for editors as a JSON Schema and for `benches-src/README.md` as tables.
 
 use std::fs;
 
@@ -78,7 +78,8 @@ impl Format {
     }
 }
 
-/// A row for each key of an object: those that are needed first, in the order of the type, and then the others by name.
+/// A row for each key of an object: those that are needed first, in the order of the type, and then
+/// the others by name.
 fn keys(schema: &Value) -> String {
     let Some(properties) = schema["properties"].as_object() else { return String::new() };
     let needed: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

@@ -1,5 +1,5 @@
-//! What every table of an experiment has around its numbers: how fresh they are, a caption, the cells of a placement together,
-//! notes, and the small print.
+//! What every table of an experiment has around its numbers: how fresh they are, a caption, the
+//! cells of a placement together, notes, and the small print.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::repeat;
@@ -100,7 +100,8 @@ impl Frame<'_> {
         let mut out = stale.unwrap_or_default();
         let rows = inside.cells.len();
         out += &format!(
-            "<details class=\"numbers\"><summary>All numbers: {rows} {}</summary>\n<div class=\"figure table\" id=\"{}\">\n",
+            "<details class=\"numbers\"><summary>All numbers: {rows} {}</summary>\n<div class=\"figure table\" \
+             id=\"{}\">\n",
             if rows == 1 { "row" } else { "rows" },
             experiment.name
         );
@@ -146,8 +147,8 @@ impl Frame<'_> {
         Ok(out + &small.page(view, plan, experiment)? + "</div>\n</details>\n")
     }
 
-    /// Tables with a row per cell, in which placements follow one another. The first has so many columns, and no other has more
-    /// than a page has room for.
+    /// Tables with a row per cell, in which placements follow one another. The first has so many
+    /// columns, and no other has more than a page has room for.
     pub fn tables(
         &self,
         heads: &[String],
@@ -195,7 +196,8 @@ impl Frame<'_> {
         table
     }
 
-    /// Parameters that all cells share, as they stand in a caption, as HTML: ` All rows: 500 members.`
+    /// Parameters that all cells share, as they stand in a caption, as HTML: ` All rows: 500
+    /// members.`
     fn shared_values<'a>(&self, cells: impl Iterator<Item = &'a Cell> + Clone, shared: &[String]) -> String {
         let known = |name: &String| cells.clone().find_map(|cell| cell.parameters.get(name));
         let value = |name: &String| Some(self.plan.programs.value(name, known(name)?));
@@ -233,7 +235,8 @@ fn without_number(missing: &Missing, columns: usize) -> Vec<table::Cell> {
     vec![table::Cell::with(&format!(" colspan=\"{columns}\" class=\"none\""), format!("{word} {reason}"))]
 }
 
-/// Whether the headline came out as precise as was aimed at, and what was done about it; nothing of a record that has no headline.
+/// Whether the headline came out as precise as was aimed at, and what was done about it; nothing of
+/// a record that has no headline.
 fn precision_note(record: &Record) -> Option<String> {
     let end = record.end.as_ref()?;
     let width = end.headline_half_width.filter(|_| end.target > 0.0)?;
@@ -272,18 +275,21 @@ fn linking_note(experiment: &Experiment, record: &Record) -> Option<String> {
     let orders: BTreeSet<u32> = record.runs.iter().filter_map(|run| run.link_order).collect();
     match orders.len() {
         0 if experiment.relinked => Some(
-            "Doubt: all rounds ran programs that were linked once, so what the place of their code in memory does is in no interval. With \
+            "Doubt: all rounds ran programs that were linked once, so what the place of their code in memory does is \
+             in no interval. With \
              effort = full they are linked anew for each round."
                 .to_owned(),
         ),
         0 => None,
         many => Some(format!(
-            "Linked anew for each round, in {many} orders of functions: what the place of code in memory does is in the intervals."
+            "Linked anew for each round, in {many} orders of functions: what the place of code in memory does is in \
+             the intervals."
         )),
     }
 }
 
-/// What has to stand beside the numbers of some cells, in full; that processes failed is said for the whole record.
+/// What has to stand beside the numbers of some cells, in full; that processes failed is said for
+/// the whole record.
 pub fn marks_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Vec<Mark>)>) -> Vec<String> {
     let marks = rows.flat_map(|(cell, marks)| marks.iter().map(move |mark| (cell, mark)));
     let others = marks.filter(|(_, mark)| mark.key != FAILED);
@@ -340,7 +346,10 @@ fn chance_note(experiment: &Experiment, record: &Record) -> Option<String> {
     let seen = record.runs.iter().filter_map(|run| run.observation.as_ref()?.parameters.get(name));
     let values: BTreeSet<String> = seen.map(plain).collect();
     (values.len() == 1 && record.complete_rounds().len() > 1).then(|| {
-        format!("Doubt: all rounds had the same {name}, so that what chance drew once is in every number and in no interval. Today each round has its own.")
+        format!(
+            "Doubt: all rounds had the same {name}, so that what chance drew once is in every number and in no \
+                 interval. Today each round has its own."
+        )
     })
 }
 

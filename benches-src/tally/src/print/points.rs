@@ -1,4 +1,4 @@
-//! What charts show: tidy rows on one scale, for each shape. Intervals are computed here and never in a browser.
+//! What charts show: tidy rows on one scale. Intervals are computed here, never in a browser.
 
 mod caches;
 mod names;
@@ -54,13 +54,13 @@ pub struct Source<'a> {
     pub rows: &'a [Row],
 }
 
-/// A median with its interval, on a scale. Where there is no interval, it has no ends: the median's place would say that it is narrow.
+/// A median on a scale, with the ends of its interval; these are absent where there is none.
 fn marks(estimate: Estimate, scale: Scale) -> Value {
     let (low, high) = estimate.interval.map(|(low, high)| (low / scale.size, high / scale.size)).unzip();
     with(json!({ "median": estimate.median / scale.size, "low": low, "high": high }), said(estimate, scale))
 }
 
-/// The same as a reader is told it: the number with its unit, and its interval or that there is none.
+/// The same in words: the number with its unit, and its interval or that there is none.
 fn said(estimate: Estimate, scale: Scale) -> Value {
     let shown = format::on_scale(&estimate, scale);
     let said = format!("{} {}", shown.value, scale.name);
@@ -85,7 +85,7 @@ fn is_above_0(quantity: &Quantity) -> bool {
     quantity.estimate.interval.map_or(quantity.estimate.median, |(low, _)| low) > 0.0
 }
 
-/// What an axis shows: "µs per hop". What has no unit is called by what is counted: "instructions per request".
+/// What an axis shows: "µs per hop", or without a unit "instructions per request".
 fn per_operation(scale: Scale, measure: &str, per: &str) -> String {
     let counted = measure.replace('_', " ");
     let what = if scale.name.is_empty() { &counted } else { scale.name };
@@ -215,7 +215,7 @@ impl Source<'_> {
             }
         }
         let [first, last] = ["first", "last"].map(|end| set_names_apart(&mut points, end));
-        // On a phone names have no room beside the lines; they stand at the end at which they crowd less.
+        // On a phone names have no room beside the lines; they stand at the emptier end.
         let named = if first <= last { "first" } else { "last" };
         for point in points.iter_mut().filter(|point| point[named] == true) {
             point["named"] = named.into();
@@ -261,7 +261,8 @@ impl Source<'_> {
         }
         turn_names_inwards(&mut points);
         let parts = [
-            "Each point is a quantile of single laps, taken within each process; the band is its 95 % interval over rounds.",
+            "Each point is a quantile of single laps, taken within each process; the band is its 95 % interval over \
+             rounds.",
             "Solid: one CPU. Dashed: unpinned.",
         ];
         let axis = format!("{} per lap (logarithmic)", scale.name);
@@ -273,7 +274,7 @@ impl Source<'_> {
         if self.experiment.parts.is_empty() { self.beyond_baselines() } else { self.parts() }
     }
 
-    /// Each part begins where the one before it ends; the last row of each is the whole as it was measured.
+    /// Each part begins where the one before it ends; the last row is the whole as measured.
     fn parts(&self) -> Result<Points> {
         let mut taken_apart = Vec::new();
         for parts in &self.experiment.parts {
@@ -298,8 +299,8 @@ impl Source<'_> {
         Ok(Points { shape: "stack", rows, axis: self.linear_axis(scale), x: String::new(), legend: legend.join(" ") })
     }
 
-    /// The parts, what they leave over, and the whole. Nothing where the whole was not measured; a part that was not is left to
-    /// what is unexplained.
+    /// The parts, what they leave over, and the whole. Nothing where the whole was not measured; a
+    /// part that was not is left to what is unexplained.
     fn taken_apart<'b>(&self, parts: &'b Parts) -> Result<Option<Vec<(&'b str, Quantity)>>> {
         let mut known = Vec::new();
         let mut explained = Vec::new();
@@ -330,7 +331,8 @@ impl Source<'_> {
             let whole = parts.name.as_deref();
             let full = whole.map_or((*name).to_owned(), |whole| format!("{whole}: {name}"));
             let own = json!({
-                "label": name, "column": whole.unwrap_or_default(), "name": above(&full), "part": name, "kind": if is_rest { json!("baseline") } else { kind.clone() },
+                "label": name, "column": whole.unwrap_or_default(), "name": above(&full), "part": name,
+                "kind": if is_rest { json!("baseline") } else { kind.clone() },
                 "rank": 1, "named": true,
                 "from": start / scale.size, "to": (start + estimate.median) / scale.size,
                 "low": low, "high": high,
@@ -375,8 +377,9 @@ impl Source<'_> {
     }
 }
 
-/// The parameter that has different numbers for the same program; of several, the one with the most, and then the first by name.
-/// What differs between programs only belongs to them and is not swept.
+/// The parameter that has different numbers for the same program; of several, the one with the
+/// most, and then the first by name. What differs between programs only belongs to them and is not
+/// swept.
 fn swept_parameter(rows: &[Row]) -> Option<String> {
     let names: BTreeSet<&String> = rows.iter().flat_map(|row| row.cell.parameters.keys()).collect();
     let programs: BTreeSet<&String> = rows.iter().map(|row| &row.cell.program).collect();

@@ -1,4 +1,5 @@
-//! What is printed, for a page or for a terminal. Pages get HTML without blank lines, so that a block ends where it should.
+//! What is printed, for a page or for a terminal. Pages get HTML without blank lines, so that a
+//! block ends where it should.
 
 use anyhow::Result;
 
@@ -41,7 +42,8 @@ pub fn measure_anchor(row: &str, measure: &str) -> String {
     format!("{row}-{}", identifier(measure))
 }
 
-/// A quantity or its box inside a sentence, leading to its experiment's table, where the number can be looked into.
+/// A quantity or its box inside a sentence, leading to its experiment's table, where the number can
+/// be looked into.
 pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;
     let quantity = match measured {
@@ -66,7 +68,8 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
     ))
 }
 
-/// A number as large letters say it, with its unit; its interval and all else is said where one points at it, and stands in the table that it leads to.
+/// A number as large letters say it, with its unit; its interval and all else is said where one
+/// points at it, and stands in the table that it leads to.
 pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;
     let (anchor, shown) = (view.link_to_number(asked)?, format::quantity(quantity));
@@ -82,7 +85,8 @@ pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Res
 pub fn instead(said: &str, missing: &Missing) -> String {
     let (word, reason) = (html(missing.word), html(&missing.reason));
     format!(
-        "<span class=\"elsewhere\">{said} <span class=\"legend\" tabindex=\"0\" title=\"here {word}; {reason}\">(reference machine)</span></span>"
+        "<span class=\"elsewhere\">{said} <span class=\"legend\" tabindex=\"0\" title=\"here {word}; \
+         {reason}\">(reference machine)</span></span>"
     )
 }
 
@@ -90,7 +94,8 @@ pub fn instead(said: &str, missing: &Missing) -> String {
 pub fn instead_of_block(block: &str, missing: &Missing) -> String {
     let (word, reason) = (html(missing.word), html(&missing.reason));
     format!(
-        "<div class=\"elsewhere\">\n<p class=\"legend\">Here {word} ({reason}). These are the reference machine’s numbers:</p>\n{block}</div>\n"
+        "<div class=\"elsewhere\">\n<p class=\"legend\">Here {word} ({reason}). These are the reference machine’s \
+         numbers:</p>\n{block}</div>\n"
     )
 }
 
@@ -132,7 +137,8 @@ pub fn in_words(view: &View, asked: &Asked, measured: &Measured) -> Result<Strin
     Ok(plain(measured) + &stale + &marks_in_words(&marks(view, asked)?))
 }
 
-/// What has to stand beside a number: of the processes beneath it those that died, since what is left may be what survives; and that it moved.
+/// What has to stand beside a number: of the processes beneath it those that died, since what is
+/// left may be what survives; and that it moved.
 pub fn marks(view: &View, asked: &Asked) -> Result<Vec<Mark>> {
     let kept = view.kept(asked.plan, asked.experiment)?;
     Ok(kept.as_ref().as_ref().map_or(Vec::new(), |(record, _)| record.marks(&asked.expression)))
@@ -169,8 +175,8 @@ pub fn plain(measured: &Measured) -> String {
     }
 }
 
-/// Why there is no number, inside a sentence or a table: a word, whose reason is shown where one points at it, taps it or comes to it by key, and is
-/// said aloud and on paper.
+/// Why there is no number, inside a sentence or a table: a word, whose reason is shown where one
+/// points at it, taps it or comes to it by key, and is said aloud and on paper.
 pub fn boxed_inline(missing: &Missing) -> String {
     let word = word(missing, " tabindex=\"0\"");
     format!("{word}<span class=\"unseen reason\">: {}</span>", html(&missing.reason))
@@ -195,7 +201,8 @@ fn word(missing: &Missing, attributes: &str) -> String {
     format!("<span class=\"missing\"{attributes} title=\"{reason}\">{word}</span>")
 }
 
-/// Why there are no numbers, as notes under the table whose cells have only the words; each reason once.
+/// Why there are no numbers, as notes under the table whose cells have only the words; each reason
+/// once.
 pub fn reasons<'a>(all: impl Iterator<Item = &'a Measured>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for missing in all.filter_map(|measured| measured.as_ref().err()) {
@@ -221,7 +228,8 @@ pub fn missing(missing: &Missing, form: Form) -> String {
     }
 }
 
-/// The beginning of the box in which a wide table scrolls, for keys as well as for fingers; the label, as HTML, says aloud what is in it.
+/// The beginning of the box in which a wide table scrolls, for keys as well as for fingers; the
+/// label, as HTML, says aloud what is in it.
 pub fn wide(label: &str) -> String {
     format!("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\n")
 }
@@ -248,7 +256,8 @@ pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machi
     }
 }
 
-/// What must be said of a number of other listings or another plan than those that are shown; nothing of any other.
+/// What must be said of a number of other listings or another plan than those that are shown;
+/// nothing of any other.
 pub fn stale(view: &View, asked: &Asked) -> Result<Option<Missing>> {
     Ok(match view.kept(asked.plan, asked.experiment)?.as_ref() {
         Ok((_, aged)) => stale_only(&aged.of(asked.programs()), asked.experiment, &view.machine),
@@ -271,7 +280,8 @@ pub fn words(text: &str, form: Form) -> String {
     format!("{}{}{}", if start { " " } else { "" }, html(text), if end && !text.trim().is_empty() { " " } else { "" })
 }
 
-/// A number of a table as HTML: with its interval, unless both ends of that read as the number itself.
+/// A number of a table as HTML: with its interval, unless both ends of that read as the number
+/// itself.
 pub fn in_table(shown: &Shown) -> String {
     html(&shown.value) + &beside_in_table(shown)
 }

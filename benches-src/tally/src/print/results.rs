@@ -107,7 +107,8 @@ impl Results {
             others,
             rows: Row::with(record, &cells, count.all(), &measures)?,
             caption: format!(
-                "{what} per {per}, counted by {tool} and not timed: as the difference of two runs, of {fewer} and of {more} laps. Median {BETWEEN_SESSIONS}"
+                "{what} per {per}, counted by {tool} and not timed: as the difference of two runs, of {fewer} and of \
+                 {more} laps. Median {BETWEEN_SESSIONS}"
             ),
             notes: vec![format!(
                 "A kind of which no cell has {LEAST} per {per} has no column; the column of all has it too."
@@ -115,8 +116,8 @@ impl Results {
         })
     }
 
-    /// A column for every measure that the plan names. Of the first, if it is a ledger, also where its line starts and how far
-    /// its points lie from it.
+    /// A column for every measure that the plan names. Of the first, if it is a ledger, also where
+    /// its line starts and how far its points lie from it.
     fn reported(experiment: &Experiment, record: &Sessions) -> Result<Self> {
         let main = experiment.main_measure();
         let mut observations = record.runs.iter().filter_map(|run| run.observation.as_ref());

@@ -1,4 +1,5 @@
-//! What an experiment measured, cell by cell: a row has a cell's main number, what remains of it beyond its baseline, and others.
+//! What an experiment measured, cell by cell: a row has a cell's main number, what remains of it
+//! beyond its baseline, and others.
 
 use anyhow::Result;
 
@@ -95,8 +96,8 @@ pub fn measured(record: &Sessions, cell: &Cell, measure: &str) -> Result<Measure
     record.evaluate(&Expression::parse(&format!("{cell}.{measure}"))?)
 }
 
-/// The cell of this baseline beside which another stands. One that is not run under the cell's condition stands for it
-/// without any; and it has only the parameters that it understands.
+/// The cell of this baseline beside which another stands. One that is not run under the cell's
+/// condition stands for it without any; and it has only the parameters that it understands.
 fn baseline_of<'a>(cell: &Cell, program: &str, known: &'a [Cell]) -> Option<&'a Cell> {
     let same = |condition: &Option<String>| {
         known.iter().find(|other| {

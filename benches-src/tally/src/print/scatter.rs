@@ -1,4 +1,5 @@
-//! Numbers of every machine beside each other, a dot for each: what one costs, what another costs that may follow it, and a third that may not.
+//! Numbers of every machine beside each other, a dot for each: what one costs, what another costs
+//! that may follow it, and a third that may not.
 
 use anyhow::Result;
 

@@ -32,8 +32,8 @@ pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Res
     Ok(if whole.is_empty() { all } else { whole.concat() })
 }
 
-/// A sentence with its numbers filled in, each with as many digits as its interval supports. Where one was not measured there is no sentence,
-/// but why.
+/// A sentence with its numbers filled in, each with as many digits as its interval supports. Where
+/// one was not measured there is no sentence, but why.
 pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Missing>> {
     let ask = |name: &str| view.plans.asked(name, None);
     let show = |asked: &Asked, measured: &Measured, after: &str| {

@@ -1,4 +1,5 @@
-//! Findings as flat sentences, chosen by the data: the first case whose conditions all hold for certain. What was not measured has no sentence.
+//! Findings as flat sentences, chosen by the data: the first case whose conditions all hold for
+//! certain. What was not measured has no sentence.
 
 mod condition;
 

@@ -1,4 +1,5 @@
-//! What printing looks at: the plans, one machine's records, and how both relate. Opens only the records it needs.
+//! What printing looks at: the plans, one machine's records, and how both relate. Opens only the
+//! records it needs.
 
 mod machines;
 mod ways;
@@ -100,7 +101,8 @@ struct Records {
 /// A machine's word and an experiment.
 type Key = (String, String);
 
-/// So many processes of other machines are kept: there may be hundreds of machines, and a process takes some 3 KB.
+/// So many processes of other machines are kept: there may be hundreds of machines, and a process
+/// takes some 3 KB.
 const MOST_OF_OTHERS: usize = 30_000;
 
 impl Records {
@@ -207,8 +209,8 @@ impl View {
         Ok(kept)
     }
 
-    /// What was measured and where, without the measurements: the header of a record and how fresh it is. `None` where there is
-    /// none that can be read.
+    /// What was measured and where, without the measurements: the header of a record and how fresh
+    /// it is. `None` where there is none that can be read.
     pub fn header_on(
         &self,
         machine: &Machine,
@@ -238,7 +240,8 @@ impl View {
         stores.entry(machine.slug().to_owned()).or_insert_with(open).clone()
     }
 
-    /// Does something with the record of an experiment on the machine that is shown, as it is kept; nothing where there is none.
+    /// Does something with the record of an experiment on the machine that is shown, as it is kept;
+    /// nothing where there is none.
     pub fn with_found<T>(
         &self,
         plan: &Plan,
@@ -319,7 +322,8 @@ impl View {
         })
     }
 
-    /// Why something is not printed that cannot be read. The path within the checkout is enough for a page; where the checkout lies is nobody's business.
+    /// Why something is not printed that cannot be read. The path within the checkout is enough for
+    /// a page; where the checkout lies is nobody's business.
     pub fn unreadable(&self, error: &anyhow::Error) -> Missing {
         let root = format!("{}/", self.project.root().display());
         Missing::new("unreadable", format!("{error:#}").replace(&root, ""))
@@ -345,7 +349,8 @@ impl View {
         Ok(Missing::new("not measured", reason))
     }
 
-    /// Which machines do have a record that the shown one lacks, and how to see it: no number of theirs stands in its place.
+    /// Which machines do have a record that the shown one lacks, and how to see it: no number of
+    /// theirs stands in its place.
     fn elsewhere(&self, plan: &Plan, experiment: &Experiment) -> Result<String> {
         let machines = self.project.machines()?.into_iter();
         let has = |slug: &String| self.store(&Machine::Exported(slug.clone())).has(&plan.chapter, &experiment.name);
@@ -355,7 +360,8 @@ impl View {
         })
     }
 
-    /// The listings whose text is another one than that of what ran for a record, though it speaks of them.
+    /// The listings whose text is another one than that of what ran for a record, though it speaks
+    /// of them.
     pub fn other_text(&self, plan: &Plan, experiment: &Experiment, header: &Header) -> Result<BTreeSet<String>> {
         Ok(self.current(plan, experiment)?.other_text(header))
     }

@@ -1,4 +1,5 @@
-//! Checksums. Each line of a record ends with one over the text before it: a digit that flipped on a disk would look as good as any other.
+//! Checksums. Each line of a record ends with one over the text before it: a digit that flipped on
+//! a disk would look as good as any other.
 
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
@@ -11,7 +12,8 @@ const END: &str = "\"}";
 /// So many hexadecimal digits: one line in four thousand million would be taken for another.
 const DIGITS: usize = 8;
 
-/// A JSON object with one member more, the sum of what stands before it. It stays an object, and one line.
+/// A JSON object with one member more, the sum of what stands before it. It stays an object, and
+/// one line.
 pub fn with_sum(object: &str) -> String {
     let text = object.strip_suffix('}').expect("a line is an object");
     format!("{text}{MEMBER}{}{END}", &sha256(text.as_bytes())[..DIGITS])
@@ -60,7 +62,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_byte_that_is_another_is_found_wherever_it_is(text in "[ -~]{0,60}", at in any::<prop::sample::Index>(), to in any::<u8>()) {
+        fn one_byte_that_is_another_is_found_wherever_it_is(
+            text in "[ -~]{0,60}",
+            at in any::<prop::sample::Index>(),
+            to in any::<u8>(),
+        ) {
             let line = with_sum(&serde_json::json!({ "run": text }).to_string());
             prop_assert!(without_sum(&line).is_ok());
             let mut bytes = line.clone().into_bytes();

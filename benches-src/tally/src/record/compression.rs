@@ -12,7 +12,8 @@ use zstd::zstd_safe::find_frame_compressed_size;
 /// A file of a session is at most this long, in bytes. The longest of this book has 2 MB.
 const MOST_PACKED_BYTES: u64 = 64 << 20;
 
-/// How far back likeness is looked for, as a power of two of bytes: farther than a session is long. Whoever unpacks needs as much memory.
+/// How far back likeness is looked for, as a power of two of bytes: farther than a session is long.
+/// Whoever unpacks needs as much memory.
 const WINDOW_LOG: u32 = 25;
 
 /// Slow to pack, and as quick to unpack as any.
@@ -67,7 +68,8 @@ pub fn frames(mut packed: &[u8]) -> Result<Vec<&[u8]>> {
     Ok(frames)
 }
 
-/// The bytes of a file, if it is one and no longer than a session's files are. `None` where there is none.
+/// The bytes of a file, if it is one and no longer than a session's files are. `None` where there
+/// is none.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -90,7 +92,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_comes_back_and_what_was_changed_or_cut_off_does_not(text in "[ -~]{0,200}", at in any::<prop::sample::Index>(), to in any::<u8>()) {
+        fn text_comes_back_and_what_was_changed_or_cut_off_does_not(
+            text in "[ -~]{0,200}",
+            at in any::<prop::sample::Index>(),
+            to in any::<u8>(),
+        ) {
             let packed = pack(text.as_bytes()).unwrap();
             prop_assert_eq!(&unpack(&packed, MOST).unwrap(), &text);
             prop_assert_eq!(frames(&packed).unwrap(), [packed.as_slice()]);

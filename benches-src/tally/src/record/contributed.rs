@@ -23,13 +23,15 @@ use crate::project::{Machine, Project};
 pub const BUNDLE: &str = ".bundle.zst";
 
 /// What stands above a machine's facts.
-const ABOUT: &str = "# What is known of this machine: written when its first session was exported, and never by hand. Every session in this folder is of it.\n\n";
+const ABOUT: &str = "# What is known of this machine: written when its first session was exported, and never by hand. \
+                     Every session in this folder is of it.\n\n";
 
 /// A machine's folder, of which the digest of every session was read.
 pub struct Contributed {
     /// Its sessions, in the order of their days and numbers.
     pub sessions: Vec<Session>,
-    /// What cannot be read, each with path and cure. It may hold any record, so that none is shown while there is any of this.
+    /// What cannot be read, each with path and cure. It may hold any record, so that none is shown
+    /// while there is any of this.
     pub unreadable: Vec<String>,
     /// What else does not belong there; no number is in doubt for it.
     pub strays: Vec<String>,

@@ -82,8 +82,9 @@ pub struct Header {
     pub cells: Vec<Cell>,
     /// Hashes of what was measured.
     pub sources: Sources,
-    /// The programs that ran, by name, and the libraries that were loaded before the C library's, by the loader's name: the first 16
-    /// hexadecimal digits of a SHA-256 of each one's file. The oldest records lack it.
+    /// The programs that ran, by name, and the libraries that were loaded before the C library's,
+    /// by the loader's name: the first 16 hexadecimal digits of a SHA-256 of each one's file. The
+    /// oldest records lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub built: Option<BTreeMap<String, String>>,
     /// The revision of the checkout, with `+` where files differed from it.
@@ -110,7 +111,8 @@ pub fn days<'a>(records: impl IntoIterator<Item = &'a Header>) -> String {
     }
 }
 
-/// The efforts with which they were measured. A quick build may have some records that are full: then each with how many it has.
+/// The efforts with which they were measured. A quick build may have some records that are full:
+/// then each with how many it has.
 pub fn efforts<'a>(records: impl IntoIterator<Item = &'a Header>) -> String {
     let mut counts = BTreeMap::new();
     for record in records {
@@ -151,11 +153,13 @@ pub struct RunOf<T> {
     /// The order of its functions in memory, where the program was linked anew for this round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_order: Option<u32>,
-    /// How long it took in milliseconds, with what counts or spins beside it. Records that were made before this was noted down lack it.
+    /// How long it took in milliseconds, with what counts or spins beside it. Records that were
+    /// made before this was noted down lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
-    /// How long a line of memory took from the first CPU that it might use to the second, right before it started, in nanoseconds; see
-    /// [`crate::measure::core_to_core`]. Nothing where there is no second, and in records that were made before this was noted down.
+    /// How long a line of memory took from the first CPU that it might use to the second, right
+    /// before it started, in nanoseconds; see [`crate::measure::core_to_core`]. Nothing where there
+    /// is no second, and in records that were made before this was noted down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_to_core_ns: Option<u64>,
     /// The machine's state before it, where it is the first after an interruption of the session.
@@ -181,7 +185,8 @@ impl From<RawRun> for Run {
     }
 }
 
-/// An observation as a record keeps it: as it was printed, but for its samples, which are in columns: see [samples].
+/// An observation as a record keeps it: as it was printed, but for its samples, which are in
+/// columns: see [samples].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Raw(#[serde(with = "InColumns")] pub Observation);

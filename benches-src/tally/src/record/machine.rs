@@ -1,4 +1,5 @@
-//! What is known about the machine: an allow-list of facts. Never a host name, user, path, address, serial number or machine id.
+//! What is known about the machine: an allow-list of facts. Never a host name, user, path, address,
+//! serial number or machine id.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -43,11 +44,12 @@ pub struct State {
     pub load: Option<f64>,
     /// CPU time that the hypervisor took since boot, in clock ticks.
     pub steal_ticks: Option<u64>,
-    /// How often the control groups that this process is in were throttled since they exist, all together. Older records have only that of the
-    /// one at the root.
+    /// How often the control groups that this process is in were throttled since they exist, all
+    /// together. Older records have only that of the one at the root.
     pub throttled: Option<u64>,
-    /// Which start of the machine this is: a hash of a number that the kernel draws anew at each, and that says nothing of the machine.
-    /// Records that were made before this was noted down lack it.
+    /// Which start of the machine this is: a hash of a number that the kernel draws anew at each,
+    /// and that says nothing of the machine. Records that were made before this was noted down lack
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
     /// How often CPUs were slowed down for their heat since the machine was started, all together.
@@ -130,8 +132,9 @@ impl Facts {
         FACTS.iter().map(|fact| (fact.name, fact.source))
     }
 
-    /// What an entry into the kernel pays for against the leaks of CPUs, in few words that can be compared: `retpolines, no PTI`. Of an older
-    /// record, by what it lists as mitigations; it lacks what the kernel does and calls vulnerable all the same, for want of microcode.
+    /// What an entry into the kernel pays for against the leaks of CPUs, in few words that can be
+    /// compared: `retpolines, no PTI`. Of an older record, by what it lists as mitigations; it
+    /// lacks what the kernel does and calls vulnerable all the same, for want of microcode.
     pub fn mitigations_on_entry(&self) -> Option<String> {
         let get = |name: &str| self.known.get(name);
         get(ON_ENTRY).cloned().or_else(|| {
@@ -149,8 +152,9 @@ impl Facts {
         Self { known: only(&self.known), unavailable: only(&self.unavailable) }
     }
 
-    /// The names of the facts that make this another machine than `other`. What only one of them knows tells no machines apart: it may not have been
-    /// looked for then, or not be readable by everybody.
+    /// The names of the facts that make this another machine than `other`. What only one of them
+    /// knows tells no machines apart: it may not have been looked for then, or not be readable by
+    /// everybody.
     pub fn differences(&self, other: &Self) -> Vec<&'static str> {
         let known = |fact: &Fact| self.known.get(fact.name).zip(other.known.get(fact.name));
         let differs = |fact: &&Fact| fact.identity && known(fact).is_some_and(|(own, others)| own != others);
@@ -195,7 +199,8 @@ impl Facts {
         }
     }
 
-    /// The compiler. It is no part of what tells machines apart, but what another one compiled is something else.
+    /// The compiler. It is no part of what tells machines apart, but what another one compiled is
+    /// something else.
     pub fn compiler(&self) -> Option<&str> {
         self.known.get("Rust").map(String::as_str)
     }

@@ -1,4 +1,5 @@
-//! What was seen: the format of records, facts about the machine, and whether a record is of what lies here now.
+//! What was seen: the format of records, facts about the machine, and whether a record is of what
+//! lies here now.
 
 pub mod checksum;
 pub mod code;

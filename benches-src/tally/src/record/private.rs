@@ -1,4 +1,5 @@
-//! What must never stand in a record: this host's name, this user's, and folders that not every machine has.
+//! What must never stand in a record: this host's name, this user's, and folders that not every
+//! machine has.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,8 @@ pub fn private_names() -> Vec<String> {
     names
 }
 
-/// The folders that a text may name and must not, each with the word that stands for it: the longest first, since one may lie in another.
+/// The folders that a text may name and must not, each with the word that stands for it: the
+/// longest first, since one may lie in another.
 fn private_folders(checkout: &Path) -> Vec<(String, &'static str)> {
     let variables = [
         ("CARGO_TARGET_DIR", "[target]"),
@@ -61,8 +63,9 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|sign| if is_control(sign) { ' ' } else { sign }).collect()
 }
 
-/// Text without the folders that it names: the checkout, whose home it is, and any other that not every machine has, such as the one a program
-/// was built in elsewhere. Of a path within them a file's name is left, and of one within a package of cargo's what is the package's.
+/// Text without the folders that it names: the checkout, whose home it is, and any other that not
+/// every machine has, such as the one a program was built in elsewhere. Of a path within them a
+/// file's name is left, and of one within a package of cargo's what is the package's.
 pub fn without_folders(text: &str, checkout: &Path) -> String {
     let mut text = text.to_owned();
     if !text.contains('/') {

@@ -30,7 +30,8 @@ pub(super) fn cpus_in_both(list: &str, other: &str) -> String {
     if ranges.is_empty() { list.to_owned() } else { ranges.iter().map(range).collect::<Vec<_>>().join(",") }
 }
 
-/// The CPUs that are threads of the same core as this one, itself among them; none where the kernel does not say.
+/// The CPUs that are threads of the same core as this one, itself among them; none where the kernel
+/// does not say.
 pub fn same_core(cpu: usize) -> Vec<usize> {
     let list = read(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
     cpus_in_list(&list.unwrap_or_default())

@@ -1,4 +1,5 @@
-//! What a record must be like to join those of a machine that everybody sees, whether it was measured in this checkout or sent in from elsewhere.
+//! What a record must be like to join those of a machine that everybody sees, whether it was
+//! measured in this checkout or sent in from elsewhere.
 
 use std::path::Path;
 
@@ -10,7 +11,8 @@ use super::machine::Facts;
 use super::private::without_folders;
 use super::records::RawRecord;
 
-/// Whatever stands under one name is of one machine: the records themselves, each with its place, and those that lie in the folder already.
+/// Whatever stands under one name is of one machine: the records themselves, each with its place,
+/// and those that lie in the folder already.
 pub fn of_one_machine(records: &[(String, &RawRecord)], folder: &Path) -> Result<()> {
     let Some((place, first)) = records.first() else { return Ok(()) };
     let agrees = |other: &str, machine: &Facts, cure: &str| {
@@ -26,7 +28,8 @@ pub fn of_one_machine(records: &[(String, &RawRecord)], folder: &Path) -> Result
     known.map_or(Ok(()), |known| agrees(&folder.join("machine.toml").display().to_string(), &known, cure))
 }
 
-/// Which cell of a record has failures alone, and what to do about it: such a record is worth nothing to anybody else.
+/// Which cell of a record has failures alone, and what to do about it: such a record is worth
+/// nothing to anybody else.
 pub fn failed(record: &RawRecord, command: &str) -> Option<String> {
     let observed = record.observed();
     let mut cells = record.header.cells.iter().enumerate();
@@ -42,16 +45,19 @@ pub fn refuse_private(record: &RawRecord, checkout: &Path, names: &[String]) -> 
         for name in names {
             ensure!(
                 !contains_word(text, name),
-                "it contains {name:?}, which is this host's or this user's name, in {text:?}. If it is a plain word there, as of a kernel's release or a CPU, \
-                 export with --no-secret {name}, or with TALLY_NO_SECRET={name} in the environment; if it is the name, look for it and measure again"
+                "it contains {name:?}, which is this host's or this user's name, in {text:?}. If it is a plain word \
+                 there, as of a kernel's release or a CPU, \
+                 export with --no-secret {name}, or with TALLY_NO_SECRET={name} in the environment; if it is the \
+                 name, look for it and measure again"
             );
         }
     }
     Ok(())
 }
 
-/// What others wrote that came into a record: what failed programs said, why something is missing, and what is known of the machine. All else
-/// is this book's own words and numbers, whatever a host or a user is called.
+/// What others wrote that came into a record: what failed programs said, why something is missing,
+/// and what is known of the machine. All else is this book's own words and numbers, whatever a host
+/// or a user is called.
 fn of_others(record: &RawRecord) -> Vec<&str> {
     let facts = &record.header.machine;
     let said = record.runs.iter().filter_map(|run| run.failure.as_ref());

@@ -1,4 +1,5 @@
-//! One experiment's session on one machine: JSON lines, a header first, then one observation per line, at last how it ended.
+//! One experiment's session on one machine: JSON lines, a header first, then one observation per
+//! line, at last how it ended.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File};
@@ -50,8 +51,8 @@ where
         Ok(record)
     }
 
-    /// Reads what an interrupted session has left; a last line that was cut off is dropped. Any other that cannot be read is an error, lest
-    /// all that follows it be dropped as well.
+    /// Reads what an interrupted session has left; a last line that was cut off is dropped. Any
+    /// other that cannot be read is an error, lest all that follows it be dropped as well.
     pub fn load_partial(path: &Path) -> Result<Option<Self>> {
         Self::read(path, Broken::MayBeTheLast)
     }
@@ -63,7 +64,8 @@ where
         Ok(Some(Self::of_lines(lines.lines(), [&chapter, &experiment], &place.to_string(), broken)?))
     }
 
-    /// Reads a whole record of this chapter and experiment from its lines; `place` is said before the number of a line that is refused.
+    /// Reads a whole record of this chapter and experiment from its lines; `place` is said before
+    /// the number of a line that is refused.
     pub(super) fn of_text(text: &str, of: [&str; 2], place: &str) -> Result<Self> {
         let record = Self::of_lines(text.lines().map(|line| Ok(line.to_owned())), of, place, Broken::IsAnError)?;
         ensure!(record.end.is_some(), "{place}: the record is truncated: it does not say how the session ended");
@@ -107,7 +109,8 @@ where
 }
 
 impl Record {
-    /// Reads only what was measured and where, of a record that may be long. `None` where there is none.
+    /// Reads only what was measured and where, of a record that may be long. `None` where there is
+    /// none.
     pub fn load_header(path: &Path) -> Result<Option<Header>> {
         let Some(mut lines) = open(path)? else { return Ok(None) };
         let mut line = String::new();
@@ -121,7 +124,8 @@ impl Record {
 }
 
 impl RawRecord {
-    /// Reads one of a bundle, which lies at no place that could say of what it is; nothing but what the format of records has.
+    /// Reads one of a bundle, which lies at no place that could say of what it is; nothing but what
+    /// the format of records has.
     pub(super) fn of_bundle(text: &str) -> Result<Self> {
         let Header { chapter, experiment, .. } = parse_header(text.lines().next().unwrap_or_default())?;
         let place = format!("{chapter}/{experiment}");
@@ -163,8 +167,8 @@ impl<T> RecordOf<T> {
         whole.flatten().collect()
     }
 
-    /// How long the complete rounds took, of which a session that was interrupted knows as much as one that was not. What an older tally
-    /// ran, which did not note it down, counts as nothing.
+    /// How long the complete rounds took, of which a session that was interrupted knows as much as
+    /// one that was not. What an older tally ran, which did not note it down, counts as nothing.
     pub fn rounds_took(&self) -> Duration {
         let rounds = self.complete_rounds();
         let each = rounds.iter().flat_map(|(_, runs)| runs).filter_map(|run| run.took_ms);
@@ -176,7 +180,8 @@ impl<T> RecordOf<T> {
         self.runs.iter().map(|run| run.round + 1).max().unwrap_or(0)
     }
 
-    /// The day on which it was measured, or the first and the last of a session that was interrupted.
+    /// The day on which it was measured, or the first and the last of a session that was
+    /// interrupted.
     pub fn day(&self) -> String {
         let resumed = self.resumed().last().map(|state| state.day());
         match resumed.filter(|last| *last != self.header.day()) {
@@ -195,7 +200,8 @@ impl<T> RecordOf<T> {
         self.runs.iter().filter(|run| run.failure.is_some()).count()
     }
 
-    /// The cells of which any process reported something, were it that there is nothing to report here.
+    /// The cells of which any process reported something, were it that there is nothing to report
+    /// here.
     pub fn observed(&self) -> BTreeSet<usize> {
         self.runs.iter().filter(|run| run.observation.is_some()).map(|run| run.cell).collect()
     }
@@ -223,7 +229,8 @@ impl<T> RecordOf<T> {
         self.header.cells.iter().filter_map(say).collect()
     }
 
-    /// What is lost if this takes the place of another record: nothing, or why that one is to be kept.
+    /// What is lost if this takes the place of another record: nothing, or why that one is to be
+    /// kept.
     pub fn worse_than(&self, other: &Self) -> Option<String> {
         let measured = |record: &Self| -> HashSet<Cell> {
             record.observed().into_iter().map(|cell| record.header.cells[cell].clone()).collect()
@@ -264,7 +271,8 @@ enum Broken {
     MayBeTheLast,
 }
 
-/// Opens a record, however much of it there is. What is no file has no end, and what is too long is no record.
+/// Opens a record, however much of it there is. What is no file has no end, and what is too long is
+/// no record.
 fn open(path: &Path) -> Result<Option<impl BufRead>> {
     use validity::MOST_BYTES;
     let metadata = match fs::metadata(path) {

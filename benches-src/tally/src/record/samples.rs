@@ -1,5 +1,6 @@
-//! Samples as a record keeps them: a column for each thing that was read at every sample, since a list of samples says each name as often as
-//! there are samples. What programs print stays that list.
+//! Samples as a record keeps them: a column for each thing that was read at every sample, since a
+//! list of samples says each name as often as there are samples. What programs print stays that
+//! list.
 
 use std::collections::{BTreeMap, BTreeSet};
 

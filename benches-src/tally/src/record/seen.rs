@@ -1,5 +1,6 @@
-//! What one process's observation comes to, without its raw samples: all that numbers, figures and doubts are computed from. A local record and a
-//! bundle have the samples, and become this when they are read; a digest has nothing else. So they print the same, to the digit.
+//! What one process's observation comes to, without its raw samples: all that numbers, figures and
+//! doubts are computed from. A local record and a bundle have the samples, and become this when
+//! they are read; a digest has nothing else. So they print the same, to the digit.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ pub struct Seen {
     pub histograms: BTreeMap<String, Histogram>,
     /// What counters did while the program did nothing.
     pub idle_window: Option<Window>,
-    /// From the end of the set-up to the last sample, for counters that are too dear to read per sample.
+    /// From the end of the set-up to the last sample, for counters that are too dear to read per
+    /// sample.
     pub whole_run: Option<Window>,
     /// What could not be measured, and why.
     pub unavailable: BTreeMap<String, String>,
@@ -42,7 +44,8 @@ pub struct Timed {
     pub elapsed_ns: u64,
     /// The median over samples of the time that an operation took, in nanoseconds.
     pub ns_per_operation: f64,
-    /// The same of its CPU time in user and kernel mode together; nothing where a sample lacks either.
+    /// The same of its CPU time in user and kernel mode together; nothing where a sample lacks
+    /// either.
     pub cpu_ns_per_operation: Option<f64>,
     /// By how much each counter that the first sample has moved during all of them.
     pub counters: BTreeMap<String, u64>,
@@ -95,7 +98,8 @@ fn one_stands_out(samples: &[Window], each: &[f64]) -> bool {
     samples.iter().zip(each).any(|(sample, own)| stands_out(*own, each, STOPPED_MS * 1e6 / sample.operations as f64))
 }
 
-/// Whether one value lies above others by so much, and by three times as much as separates their quarters.
+/// Whether one value lies above others by so much, and by three times as much as separates their
+/// quarters.
 pub fn stands_out(value: f64, all: &[f64], by: f64) -> bool {
     let mut sorted = all.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,5 @@
-//! Several sessions of one experiment on one machine: the record, and beside it those that it has replaced.
+//! Several sessions of one experiment on one machine: the record, and beside it those that it has
+//! replaced.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,9 @@ use super::sources::PLAN;
 pub const EARLIER: &str = "session";
 
 impl Header {
-    /// Whether both ran the same listings, or the very same program files, on the same machine. What stands beneath the listings may have changed
-    /// between them, and so may the cells that the plan asked for.
+    /// Whether both ran the same listings, or the very same program files, on the same machine.
+    /// What stands beneath the listings may have changed between them, and so may the cells that
+    /// the plan asked for.
     pub fn is_comparable(&self, other: &Self) -> bool {
         let listings = |header: &Self| {
             let mut own = header.sources.own.clone();
@@ -28,13 +30,15 @@ impl Header {
             && self.machine.differences(&other.machine).is_empty()
     }
 
-    /// Whether they are sessions of one thing: comparable, with nothing changed beneath the listings either, unless that changed no program file.
+    /// Whether they are sessions of one thing: comparable, with nothing changed beneath the
+    /// listings either, unless that changed no program file.
     pub fn is_of_the_same(&self, other: &Self) -> bool {
         let beneath = self.sources.beneath == other.sources.beneath;
         self.is_comparable(other) && (beneath || self.ran_the_files_of(other))
     }
 
-    /// Whether both say which program files ran, and these are the same to the byte: whatever changed around them is not in the numbers.
+    /// Whether both say which program files ran, and these are the same to the byte: whatever
+    /// changed around them is not in the numbers.
     fn ran_the_files_of(&self, other: &Self) -> bool {
         self.built.is_some() && self.built == other.built
     }

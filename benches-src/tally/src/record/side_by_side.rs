@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 use std::thread;
 
-/// What is found at each, in their order. What was looked at is forgotten at once, so that no more is held than there are CPUs.
+/// What is found at each, in their order. What was looked at is forgotten at once, so that no more
+/// is held than there are CPUs.
 pub fn side_by_side<T: Send, F: Send>(all: Vec<T>, look: impl Fn(T) -> F + Sync) -> Vec<F> {
     let next = Mutex::new(all.into_iter().enumerate());
     let work = || {

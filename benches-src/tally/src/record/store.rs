@@ -64,8 +64,9 @@ impl Store {
         }
     }
 
-    /// The record of an experiment; nothing where there is none. Of several sessions it is one of the listings as they lie here if there is one, then the one
-    /// that was measured with most effort, then the latest.
+    /// The record of an experiment; nothing where there is none. Of several sessions it is one of
+    /// the listings as they lie here if there is one, then the one that was measured with most
+    /// effort, then the latest.
     pub fn find<'a>(&'a self, chapter: &str, experiment: &str, current: &'a Current) -> Result<Option<Found<'a>>> {
         match self {
             Self::Local(project) => {
@@ -98,7 +99,8 @@ impl Store {
         }
     }
 
-    /// What cannot be read of what came with the checkout, if there is any: then no record of it is shown.
+    /// What cannot be read of what came with the checkout, if there is any: then no record of it is
+    /// shown.
     pub fn unreadable(&self) -> Option<&str> {
         match self {
             Self::Local(_) => None,

@@ -1,4 +1,5 @@
-//! A record holds what its format has and nothing more: reading a line and writing it again changes nothing.
+//! A record holds what its format has and nothing more: reading a line and writing it again changes
+//! nothing.
 
 use anyhow::Result;
 

@@ -93,7 +93,8 @@ mod tests {
         let plain = "fn a(b: u8, c: u8) -> u8 { b + c }";
         for same in [
             "// One.\nfn a(b: u8, c: u8) -> u8 { b + c }",
-            "//! One.\n#![allow(dead_code)]\n/// Two.\nfn a(\n    b: u8,\n    c: u8,\n) -> u8 {\n    b + /* three */ c\n}\n",
+            "//! One.\n#![allow(dead_code)]\n/// Two.\nfn a(\n    b: u8,\n    c: u8,\n) -> u8 \
+             {\n    b + /* three */ c\n}\n",
             "#[expect(unused)] #[doc(hidden)] fn a(b: u8, c: u8) -> u8 { b + c }",
             "fn a(b: u8, c: u8) -> u8 { b + c } #[cfg(test)] mod tests { fn d() {} }",
             "#[cfg(test)]\n#[path = \"x.rs\"]\nmod tests;\nfn a(b: u8, c: u8) -> u8 { b + c }",

@@ -1,5 +1,5 @@
-//! Whether a record can be what it says. One that contradicts itself, or has numbers that nothing can have measured, is refused with the
-//! line: printed, it would look as good as any other.
+//! Whether a record can be what it says. One that contradicts itself, or has numbers that nothing
+//! can have measured, is refused with the line: printed, it would look as good as any other.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -25,7 +25,8 @@ const DAY_NS: u64 = 86_400_000_000_000;
 /// Nothing is counted beyond this in one window.
 const MOST_COUNTED: u64 = 1 << 47;
 
-/// A process has at most so many samples, and a histogram so many buckets. So many of the largest counts add up without an overflow.
+/// A process has at most so many samples, and a histogram so many buckets. So many of the largest
+/// counts add up without an overflow.
 const MOST_WINDOWS: usize = 1 << 14;
 
 /// A session has fewer rounds than this. Own ones have at most 40.
@@ -80,7 +81,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Rounds before and after a start of the machine are no one session's: memory and caches lie otherwise, and so may the host.
+    /// Rounds before and after a start of the machine are no one session's: memory and caches lie
+    /// otherwise, and so may the host.
     fn one_boot(&self, later: &State) -> Result<()> {
         let both = self.header.before.boot.as_ref().zip(later.boot.as_ref());
         ensure!(both.is_none_or(|(before, after)| before == after), "the machine was started anew during the session");
@@ -147,7 +149,8 @@ pub fn seen(seen: &Seen, cell: &Cell) -> Result<()> {
     seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
 }
 
-/// What samples can have come to: each of them has an operation and a time, and no more than a window can have.
+/// What samples can have come to: each of them has an operation and a time, and no more than a
+/// window can have.
 fn timed(timed: &Timed) -> Result<()> {
     let most = MOST_WINDOWS as u64;
     ensure!((1..=most).contains(&timed.samples), "{} samples", timed.samples);
@@ -204,7 +207,8 @@ fn measured(name: &str, measure: &Measure, all: &BTreeMap<String, Measure>) -> R
 
 /// Whether a measure is what one reading had beyond another, and so may be below 0.
 fn is_difference(name: &str, all: &BTreeMap<String, Measure>) -> bool {
-    // Where a process has no cgroup of its own, its total is the same difference, which neighbours move as well.
+    // Where a process has no cgroup of its own, its total is the same difference, which neighbours
+    // move as well.
     let values = |own: &str| all.get(own).map(|measure| &measure.values);
     let stands_in = name == "total_bytes" && values("available_bytes") == values(name);
     Count::named(name).is_some() || name == "available_bytes" || stands_in || name.ends_with("_each")

@@ -11,8 +11,8 @@ use super::records::Record;
 use super::sessions::EARLIER;
 use super::validity;
 
-/// Writes a session beside its final place, line by line: what is written stays when this process is killed. [`Writer::finish`] sees to it that
-/// all is on the disk, and moves it to its place.
+/// Writes a session beside its final place, line by line: what is written stays when this process
+/// is killed. [`Writer::finish`] sees to it that all is on the disk, and moves it to its place.
 pub struct Writer {
     file: File,
     partial: PathBuf,
@@ -67,8 +67,10 @@ impl Writer {
         self.line(&Line::Run(Box::new(run.clone())))
     }
 
-    /// Ends the session, of which this is the record but for its end. It replaces the old one in one step, unless that is better or this would
-    /// be refused; then it is put beside it. An earlier session of the same is kept beside it, and so is one that was measured with more effort.
+    /// Ends the session, of which this is the record but for its end. It replaces the old one in
+    /// one step, unless that is better or this would be refused; then it is put beside it. An
+    /// earlier session of the same is kept beside it, and so is one that was measured with more
+    /// effort.
     pub fn finish(mut self, record: &Record, end: &End) -> Result<Placed> {
         self.line(&Line::End(end.clone()))?;
         self.file.sync_all().with_context(|| cannot_write(&self.partial))?;
@@ -95,7 +97,8 @@ impl Writer {
     }
 }
 
-/// Renames a file so that a record can take its place, as `.jsonl.<word>` or with a number where there is one already: nothing is lost.
+/// Renames a file so that a record can take its place, as `.jsonl.<word>` or with a number where
+/// there is one already: nothing is lost.
 pub fn put_aside(file: &Path, record: &Path, word: &str) -> Result<PathBuf> {
     let aside = aside(record, word);
     fs::rename(file, &aside).with_context(|| format!("cannot put {} aside", file.display()))?;

@@ -1,5 +1,6 @@
-//! Tally beside the real mdbook-cmdrun, which it is built with here: `cargo test --features cmdrun`. One chapter
-//! is printed by both, each directive as the shell command that it is, and commands that are not tally's are run.
+//! Tally beside the real mdbook-cmdrun, which it is built with here: `cargo test --features
+//! cmdrun`. One chapter is printed by both, each directive as the shell command that it is, and
+//! commands that are not tally's are run.
 
 use std::env;
 use std::fs;
@@ -19,7 +20,8 @@ mod support;
 
 const CHAPTER: &str = "limits.md";
 
-/// A checkout of this book, with a `tally` on its path that prints as a build of the published site does.
+/// A checkout of this book, with a `tally` on its path that prints as a build of the published site
+/// does.
 fn checkout() -> TempDir {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let copy = tempfile::tempdir().unwrap();

@@ -1,7 +1,9 @@
-//! A campaign of faults: what was done, what was expected, what was seen. `ci/faults` runs it; words after that name the cases to run.
+//! A campaign of faults: what was done, what was expected, what was seen. `ci/faults` runs it;
+//! words after that name the cases to run.
 //!
-//! Each case is the representative of a kind of fault that once did harm: a measurement lost or shown as another, a stranger's text that became
-//! a command, a path of somebody's machine on a page, a process left behind.
+//! Each case is the representative of a kind of fault that once did harm: a measurement lost or
+//! shown as another, a stranger's text that became a command, a path of somebody's machine on a
+//! page, a process left behind.
 
 mod field;
 mod gate;

@@ -48,7 +48,8 @@ right = "slow-step-pinned"
 ratio = "slow-over-fast"
 "#;
 
-/// The plan that most tests use: two programs and an A/A pair. Each of its files begins with a line that names it.
+/// The plan that most tests use: two programs and an A/A pair. Each of its files begins with a line
+/// that names it.
 pub const PLAN: &str = r#"
 === programs.toml
 [program]
@@ -320,7 +321,8 @@ impl Fake {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
-    /// Makes this record, as a checkout's own lies there, the only one of a machine that came with the checkout. Lines get sums that are right.
+    /// Makes this record, as a checkout's own lies there, the only one of a machine that came with
+    /// the checkout. Lines get sums that are right.
     pub fn contribute(&self, machine: &str, record: &str) {
         let _ = fs::remove_dir_all(self.path(&format!("data/machines/{machine}")));
         self.add_session(machine, record);
@@ -380,7 +382,8 @@ impl Fake {
         std::os::unix::fs::symlink(machine, self.path("data/machines/reference")).unwrap();
     }
 
-    /// Puts a shell script in the place of a program. It is asked for its work once before it is timed, and then does nothing.
+    /// Puts a shell script in the place of a program. It is asked for its work once before it is
+    /// timed, and then does nothing.
     pub fn program(&self, name: &str, script: &str) {
         let once = "case \"$*\" in *--once*) exit 0;; esac\n";
         self.raw_program(name, &format!("{once}{script}"));
@@ -391,8 +394,9 @@ impl Fake {
         self.script(&format!("programs/{name}"), script);
     }
 
-    /// Writes a shell script that can be started. Another process writes it: what this one has open for writing is open in every child too
-    /// that another test starts meanwhile, until the child's own code begins, and cannot be started by anybody ("Text file busy").
+    /// Writes a shell script that can be started. Another process writes it: what this one has open
+    /// for writing is open in every child too that another test starts meanwhile, until the child's
+    /// own code begins, and cannot be started by anybody ("Text file busy").
     pub fn script(&self, path: &str, script: &str) {
         let mut install = Command::new("install");
         install.args(["-D", "--mode=755", "/dev/stdin"]).arg(self.path(path)).stdin(Stdio::piped());
@@ -405,7 +409,8 @@ impl Fake {
 
     /// The command `tally …` in this project.
     pub fn tally(&self, arguments: &[&str]) -> Command {
-        // Signals do what they usually do, also where who started the tests ignores some, as nohup does.
+        // Signals do what they usually do, also where who started the tests ignores some, as nohup
+        // does.
         let mut command = Command::new("/usr/bin/env");
         command.args(["--default-signal", env!("CARGO_BIN_EXE_tally")]).args(arguments);
         command.current_dir(self.root()).env("TMPDIR", self.root());
@@ -443,7 +448,8 @@ pub fn summed(record: &str) -> String {
     record.lines().map(|line| own(line) + "\n").collect()
 }
 
-/// A script that prints an observation whose operations take so many nanoseconds, of where it was told to run.
+/// A script that prints an observation whose operations take so many nanoseconds, of where it was
+/// told to run.
 pub fn observation(program: &str, ns: u64) -> String {
     let placement = r#"placement=$(echo "$*" | sed -n 's/.*--placement \([a-z-]*\).*/\1/p')"#;
     format!("{placement}; echo '{}' | sed \"s/PLACEMENT/${{placement:-free}}/\"", line(program, ns))

@@ -1,8 +1,10 @@
-//! Programs that are rewritten: what was measured before still speaks of them where they do the same work.
+//! Programs that are rewritten: what was measured before still speaks of them where they do the
+//! same work.
 
 use crate::support::{Fake, fail, observation, succeed};
 
-/// A checkout as it was, with its programs built, and one in which a program was rewritten, with a record of how it was.
+/// A checkout as it was, with its programs built, and one in which a program was rewritten, with a
+/// record of how it was.
 fn before_and_after() -> (Fake, Fake) {
     let (before, after) = (Fake::new(), Fake::new());
     for (program, ns) in [("fast", 1000), ("slow", 2000)] {

@@ -1,5 +1,6 @@
-//! The recipes of CONTRIBUTING.md, followed to the letter in a copy of the plans and pages: each leaves nothing that `tally check` misses, and what is
-//! said on the way to whoever stops half way is what CONTRIBUTING.md shows.
+//! The recipes of CONTRIBUTING.md, followed to the letter in a copy of the plans and pages: each
+//! leaves nothing that `tally check` misses, and what is said on the way to whoever stops half way
+//! is what CONTRIBUTING.md shows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -143,7 +144,8 @@ fn a_chart_is_added() {
         "tally chart brigades dots: this figure says no caption; write: tally chart brigades dots --caption \"…\"",
     ]);
     copy.replace(page, &bare, directive);
-    copy.is_told(&["no takeaway says what this figure shows; in takeaways.toml of its chapter, add one with the id brigades-dots or brigades"]);
+    copy.is_told(&["no takeaway says what this figure shows; in takeaways.toml of its chapter, add one with the id \
+                    brigades-dots or brigades"]);
     copy.append("benches-src/memory/takeaways.toml", &blocks[0]);
     copy.all_is_well();
 }

@@ -1,4 +1,5 @@
-//! Experiments that count system calls, with shell scripts for programs and strace as it is installed here.
+//! Experiments that count system calls, with shell scripts for programs and strace as it is
+//! installed here.
 
 use std::time::{Duration, Instant};
 

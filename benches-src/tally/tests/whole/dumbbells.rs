@@ -1,4 +1,5 @@
-//! Figures in which two are compared, through the real executable: what they show of what is measured, and which mistakes are found.
+//! Figures in which two are compared, through the real executable: what they show of what is
+//! measured, and which mistakes are found.
 
 use std::fs;
 
@@ -20,9 +21,11 @@ fn a_page_shows_what_is_measured_and_says_of_the_rest_why_it_is_missing() {
     succeed(fake.measure(&[]));
     let page = fake.print(&["figure", "steps", "--form", "page"]);
     for part in [
-        "<figure class=\"figure\" id=\"steps\" data-chart=\"steps\" data-live=\"generated/local/steps-dumbbell.live.js\">",
+        "<figure class=\"figure\" id=\"steps\" data-chart=\"steps\" \
+         data-live=\"generated/local/steps-dumbbell.live.js\">",
         "<p class=\"finding\">A slow step takes <a class=\"value\"",
-        "<span class=\"key baseline\">fast</span> and <span class=\"key thread\">slow</span>; thick: 95 % interval; logarithmic scale",
+        "<span class=\"key baseline\">fast</span> and <span class=\"key thread\">slow</span>; thick: 95 % interval; \
+         logarithmic scale",
         "One &#60;step&#62;. ×: slow &#247; fast. Measured on this machine.",
         "take a &#60;step&#62;</a>",
         "full only",

@@ -186,7 +186,8 @@ fn what_is_open_says_what_would_decide_it_or_that_it_is_too_close() {
     let of = |most: &str, machine: &str| {
         let ends =
             "begins = \"It takes {slow[free] / fast[free]} times as long\"\nholds = \".\"\ndoes_not_hold = \".\"";
-        let told = "too_close = \"On any machine {slow[free] / fast[free] range} times, on {slow[free] / fast[free] machines}.\"";
+        let told = "too_close = \"On any machine {slow[free] / fast[free] range} times, on \
+                    {slow[free] / fast[free] machines}.\"";
         let part =
             format!("[[parts]]\nname = \"a step\"\nquantity = \"slow[free] / fast[free]\"\nat_most = \"{most}\"");
         let text = format!("sentence = \"s\"\nsource = \"elsewhere\"\nexperiment = \"pair\"\n{ends}\n{told}\n{part}\n");
@@ -197,7 +198,8 @@ fn what_is_open_says_what_would_decide_it_or_that_it_is_too_close() {
     let what = "What would decide it: an interval of ±1.96 % instead of ±3.03 % for “a step”.";
     assert!(undecided.starts_with("T1   undecided") && undecided.contains(what), "{undecided}");
     let close = of("1.01", "alike");
-    let why = "times as long: too close to tell. On any machine 1.0–2.0 times, on two machines. Of “a step” a difference of 1.00 % is claimed, 0 % is found, \
+    let why = "times as long: too close to tell. On any machine 1.0–2.0 times, on two machines. Of “a step” a \
+               difference of 1.00 % is claimed, 0 % is found, \
                and the smallest that we could see here is 3.06 %.";
     assert!(close.contains(why), "{close}");
 }
@@ -230,7 +232,8 @@ fn check_finds_what_does_not_agree() {
         assert!(String::from_utf8_lossy(&checked.stderr).contains(reason.unwrap_or_default()));
     }
     fake.write("book/src/chapter.md", &page("tally table pair"));
-    let stale = "data/machines/a-machine/sessions/2026-11-20.bundle.zst, chapter/pair was measured before these changed: chapter/src/bin/slow.rs";
+    let stale = "data/machines/a-machine/sessions/2026-11-20.bundle.zst, chapter/pair was measured before these \
+                 changed: chapter/src/bin/slow.rs";
     let listing = "benches-src/chapter/src/bin/slow.rs";
     fake.write(listing, &(fake.read(listing) + "fn other() {}\n"));
     assert!(

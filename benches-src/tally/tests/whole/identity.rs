@@ -1,4 +1,5 @@
-//! What a record speaks of, through the real executable and with a program that a real compiler made.
+//! What a record speaks of, through the real executable and with a program that a real compiler
+//! made.
 
 use std::process::Command;
 
@@ -87,7 +88,8 @@ fn succeed_in(command: &mut Command) {
 fn a_comment_a_name_and_a_function_moved_leave_every_record_fresh() {
     let project = Project::new();
     let moved = TABLE.to_owned()
-        + "#[inline(never)]\npub fn mix(step: u64) -> u64 {\n    TABLE[step as usize % TABLE.len()].wrapping_mul(step ^ 5)\n}\n";
+        + "#[inline(never)]\npub fn mix(step: u64) -> u64 \
+           {\n    TABLE[step as usize % TABLE.len()].wrapping_mul(step ^ 5)\n}\n";
     let begin = listing().find("#[inline(never)]").unwrap();
     let end = listing().find("fn main").unwrap();
     let without = listing()[..begin].replace("mix(", "table::mix(") + &listing()[end..];

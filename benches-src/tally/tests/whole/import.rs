@@ -1,4 +1,5 @@
-//! Sessions that were measured elsewhere and come in as bundles: what is taken, what is refused and why, and that one that is refused keeps no other out.
+//! Sessions that were measured elsewhere and come in as bundles: what is taken, what is refused and
+//! why, and that one that is refused keeps no other out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -136,7 +137,8 @@ fn what_a_stranger_made_is_refused_with_the_reason() {
         assert!(record.contains(from), "{from}");
         record.replacen(from, to, 1)
     };
-    // Clocks differ by hours where a time zone was taken for another, and by years where a battery is empty.
+    // Clocks differ by hours where a time zone was taken for another, and by years where a battery
+    // is empty.
     let at = |time: &str| {
         let (head, rest) = record.split_once("\"time\":\"").unwrap();
         format!("{head}\"time\":\"{time}{}", &rest[rest.find('"').unwrap()..])
@@ -250,7 +252,8 @@ fn what_is_lacking_stale_or_doubtful_is_named_and_comes_along() {
     assert_eq!(home.unpacked("a-machine"), there.record());
 }
 
-/// What an import says of a machine that describes itself as two others do, which take 2000 ns for a slow step.
+/// What an import says of a machine that describes itself as two others do, which take 2000 ns for
+/// a slow step.
 fn third_of_three(slow_ns: u64, change: impl Fn(&str) -> String) -> String {
     let (there, bundle_of_one) = elsewhere();
     let home = Fake::new();

@@ -1,4 +1,5 @@
-//! Experiments whose programs report measures instead of times: ledgers read at several counts, and plain results.
+//! Experiments whose programs report measures instead of times: ledgers read at several counts, and
+//! plain results.
 
 use crate::support::{Fake, fail, succeed};
 
@@ -62,7 +63,8 @@ label = "2020"
 machine = "a laptop"
 "#;
 
-/// A program that holds 100, 200 and so on to 800 units of so many bytes, over a thousand that it holds anyway.
+/// A program that holds 100, 200 and so on to 800 units of so many bytes, over a thousand that it
+/// holds anyway.
 fn holds(program: &str, bytes: u64) -> String {
     holds_at(program, bytes, 8)
 }
@@ -125,7 +127,8 @@ fn a_ledger_is_a_slope_with_its_intercept_and_residual() {
 #[test]
 fn a_total_that_neighbours_move_may_be_below_0_and_is_no_divisor() {
     let fake = project();
-    // Without a cgroup the total is what the system's available memory fell by, and others moved that by more than these units did.
+    // Without a cgroup the total is what the system's available memory fell by, and others moved
+    // that by more than these units did.
     let moved = |bytes: i64| {
         let total = series(8, |held| (held as i64 * bytes).to_string());
         let both = ["available_bytes", "total_bytes"];

@@ -1,5 +1,5 @@
-//! The table of a machine's limits, from a record that is made up, in each form; and experiments that push a machine to a limit only
-//! when somebody asks for it.
+//! The table of a machine's limits, from a record that is made up, in each form; and experiments
+//! that push a machine to a limit only when somebody asks for it.
 
 use crate::support::{Fake, fail, succeed};
 
@@ -31,7 +31,8 @@ programs = ["slow"]
 quick = { placement = ["free"], push = [true] }
 "#;
 
-/// A machine with groups of the second version, on which a group two levels up is the first limit of threads.
+/// A machine with groups of the second version, on which a group two levels up is the first limit
+/// of threads.
 fn with_limits() -> Fake {
     let fake = Fake::with_plan(LIMITS);
     fake.write("benches-src/chapter/limits.toml", include_str!("../../../limits/limits.toml"));
@@ -127,7 +128,8 @@ fn what_pushes_a_machine_is_measured_only_when_asked_for() {
     let fake = with_limits();
     assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"ceilings\"]}\n");
     let page = fake.print(&["table", "pushed", "--form", "page"]);
-    let reason = "because it pushes this machine to a limit, which a build does only when asked to; run: cargo tally measure pushed";
+    let reason = "because it pushes this machine to a limit, which a build does only when asked to; run: cargo tally \
+                  measure pushed";
     assert!(page.contains("<strong>not measured</strong>") && page.contains(reason), "{page}");
     assert!(fail(fake.measure(&["pushed"])).contains("add --push-limits"));
 

@@ -1,4 +1,5 @@
-//! Programs that are linked anew for each round: with scripts in the place of cargo and its linker, and with the real ones.
+//! Programs that are linked anew for each round: with scripts in the place of cargo and its linker,
+//! and with the real ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +8,8 @@ use std::process::Command;
 use crate::support::{Fake, PLAN, fail, line, observation, succeed};
 use serde_json::Value;
 
-/// Builds the fake programs: they say in which order they were linked. What it links them of is noted down where it is asked to, unless a
-/// file makes its linker one that cannot.
+/// Builds the fake programs: they say in which order they were linked. What it links them of is
+/// noted down where it is asked to, unless a file makes its linker one that cannot.
 const CARGO: &str = r#"
 mkdir -p target/release/deps
 for program in fast slow; do

@@ -1,4 +1,5 @@
-//! Listings of programs, through the real executable: what a page shows of them, and what is refused.
+//! Listings of programs, through the real executable: what a page shows of them, and what is
+//! refused.
 
 use crate::support::{Fake, fail};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Figures of several machines, through the real executable: what they say of machines that differ, and of those that lack a number.
+//! Figures of several machines, through the real executable: what they say of machines that differ,
+//! and of those that lack a number.
 
 use std::fs;
 
@@ -75,7 +76,8 @@ fn two() -> Fake {
 fn what_follows_and_what_stays_is_said_of_all_machines() {
     let fake = two();
     let said = fake.print(&["figure", "prices", "--finding", "--machine", "dear"]);
-    let known = "A fast step costs 1.00 µs on cheap and 4.00 µs on dear. A slow step follows, at 3.0 times that; an even step differs by \
+    let known = "A fast step costs 1.00 µs on cheap and 4.00 µs on dear. A slow step follows, at 3.0 times that; an \
+                 even step differs by \
                  1.0× at most.\n";
     assert_eq!(said, known);
     // Of a machine on which the slow step is no slower, that cannot be said.

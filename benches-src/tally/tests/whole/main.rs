@@ -1,4 +1,5 @@
-//! Tally as a whole: started as a reader starts it, in projects of the tests' own. One executable, since each takes as long to link.
+//! Tally as a whole: started as a reader starts it, in projects of the tests' own. One executable,
+//! since each takes as long to link.
 
 mod compare_builds;
 mod confirm;

@@ -1,4 +1,5 @@
-//! Measuring through the real executable, with shell scripts for programs: what goes well, and all that can go wrong.
+//! Measuring through the real executable, with shell scripts for programs: what goes well, and all
+//! that can go wrong.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -82,7 +83,8 @@ fn a_noisy_headline_doubles_the_rounds_once() {
     let fake = Fake::new();
     let (first, second) = (observation("slow", 2000), observation("slow", 3000));
     fake.program("slow", &format!("if [ $(($$ % 2)) = 0 ]; then {first}; else {second}; fi"));
-    // Every process takes several process ids, so whether one is even is as good as a coin; all alike are tried again.
+    // Every process takes several process ids, so whether one is even is as good as a coin; all
+    // alike are tried again.
     for _ in 0..5 {
         succeed(fake.measure(&["--again"]));
         if fake.record().contains("\"doubled\":true") {
@@ -146,7 +148,8 @@ fn a_program_that_crashes_hangs_or_babbles_fails_alone() {
             "echo '{\"program\":\"chapter/other\",\"parameters\":{},\"placement\":\"free\"}'",
             "reported on chapter/other",
         ),
-        // What the record would be refused for is a failure of this process, and not the end of the session.
+        // What the record would be refused for is a failure of this process, and not the end of the
+        // session.
         (
             "echo '{\"program\":\"chapter/slow\",\"parameters\":{\"size\":3},\"placement\":\"free\",\"measures\":{\"x\":{\"unit\":\"B\",\"values\":[-1]}}}'",
             "reported what cannot be: the measure x: -1 B, below 0",
@@ -315,7 +318,8 @@ impl WaitWithOutput for std::process::Child {
 #[test]
 fn a_full_disk_is_said_and_the_session_goes_on_afterwards() {
     let fake = Fake::new();
-    // A limit on the size of files stands for a disk without room; the signal that comes with it is ignored.
+    // A limit on the size of files stands for a disk without room; the signal that comes with it is
+    // ignored.
     let tally = env!("CARGO_BIN_EXE_tally");
     let mut limited = Command::new("sh");
     limited.args(["-c", &format!("trap '' XFSZ; ulimit -f 12; exec {tally} measure --programs programs")]);
@@ -583,7 +587,8 @@ fn an_export_warns_of_what_is_stale_or_planned_no_more() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
     for warning in [
-        "local/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs; run: cargo tally measure pair",
+        "local/chapter/pair.jsonl was measured before these changed: chapter/src/bin/slow.rs; run: cargo tally \
+         measure pair",
         "bundle.zst: chapter/gone is of no experiment of any plan any more",
     ] {
         assert!(said.contains(warning), "{said}");

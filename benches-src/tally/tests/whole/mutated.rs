@@ -1,5 +1,6 @@
-//! Whatever stands in a file that somebody sends or edits, no verb panics, hangs or lets markup through, and no figure of a record of which a line was
-//! changed is shown. `MUTATED=100000 cargo test --release --test whole mutated::` tries so many of each kind; `SEED` chooses others.
+//! Whatever stands in a file that somebody sends or edits, no verb panics, hangs or lets markup
+//! through, and no figure of a record of which a line was changed is shown. `MUTATED=100000 cargo
+//! test --release --test whole mutated::` tries so many of each kind; `SEED` chooses others.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};

@@ -1,4 +1,5 @@
-//! The conditions `spinners` and `streamer`, with shell scripts that look around them while they are measured.
+//! The conditions `spinners` and `streamer`, with shell scripts that look around them while they
+//! are measured.
 
 use crate::support::{Fake, PLAN, fail, observation, succeed};
 
@@ -19,7 +20,8 @@ fn plan_with_streamer() -> String {
     plan().replace("\"none\", \"spinners\"", "\"none\", \"streamer\"")
 }
 
-/// Reports how many of its siblings are spinners (tally by the name under which it runs) of the class SCHED_IDLE (5), each on one CPU; and takes longer without any.
+/// Reports how many of its siblings are spinners (tally by the name under which it runs) of the
+/// class SCHED_IDLE (5), each on one CPU; and takes longer without any.
 const LOOKS_AROUND: &str = r#"
 spinners=0
 for process in /proc/[0-9]*; do

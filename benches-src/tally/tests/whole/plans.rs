@@ -1,4 +1,5 @@
-//! The files of a plan through the real executable: whatever is forgotten or mistyped in one is said with its path, its line and what to do.
+//! The files of a plan through the real executable: whatever is forgotten or mistyped in one is
+//! said with its path, its line and what to do.
 
 use crate::support::{self, CAPTION, Fake, PLAN, fail, succeed};
 

@@ -35,7 +35,8 @@ fn only_html_is_supported() {
 #[test]
 fn measures_then_expands_and_measures_nothing_when_only_prose_changes() {
     let fake = Fake::new();
-    let page = "A slow step takes <!-- cmdrun tally value \"slow[free]\" --> here.\n\n<!-- cmdrun tally table pair -->\n\nEnd.\n";
+    let page = "A slow step takes <!-- cmdrun tally value \"slow[free]\" --> here.\n\n<!-- cmdrun tally table pair \
+                -->\n\nEnd.\n";
     let settings = json!({ "effort": "quick", "show": "local" });
     assert_eq!(content(&preprocess(&fake, "measure", settings.clone(), page)), page, "measuring prints no page");
     let record = fake.record();
@@ -182,7 +183,8 @@ fn what_was_printed_before_is_printed_again_and_only_while_all_beneath_it_is_the
     let (_, json) = other.split_once('\n').unwrap();
     std::fs::write(&kept, format!("{}\n{json}", tally::record::sources::hash(json.as_bytes()))).unwrap();
     assert!(build().contains("2.34 µs"));
-    // Unless it was cut off or changed, or belongs to another record, or its files for download are gone.
+    // Unless it was cut off or changed, or belongs to another record, or its files for download are
+    // gone.
     for damaged in [&other[..other.len() / 2], &other, ""] {
         std::fs::write(&kept, damaged).unwrap();
         assert_eq!(build(), first);
@@ -213,7 +215,8 @@ fn a_page_counts_what_a_full_run_would_add_and_not_what_is_measured_only_by_name
 #[test]
 fn a_page_of_which_the_shown_machine_has_nothing_is_wholly_anothers_and_says_so() {
     let fake = Fake::with_plan(&support::plan_with_another("other"));
-    let page = "<!-- cmdrun tally list --shown -->\n\n<!-- cmdrun tally value slow[free] --experiment pair -->\n\n<!-- cmdrun tally table pair -->\n";
+    let page = "<!-- cmdrun tally list --shown -->\n\n<!-- cmdrun tally value slow[free] --experiment pair -->\n\n\
+                <!-- cmdrun tally table pair -->\n";
     fake.write("book/src/chapter.md", page);
     fake.write("book/src/elsewhere.md", "<!-- cmdrun tally table other -->\n");
     succeed(fake.measure(&[]));

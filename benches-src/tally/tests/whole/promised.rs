@@ -1,4 +1,5 @@
-//! What was promised of how long the book measures, held against the sessions that the checkout brings along.
+//! What was promised of how long the book measures, held against the sessions that the checkout
+//! brings along.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +23,8 @@ fn the_rounds_of_all_experiments_take_no_longer_than_promised_on_the_reference_m
         // Of each experiment the newest, whichever session that is in.
         let mut newest = BTreeMap::new();
         for (session, index, header) in reference.records().filter(|(.., header)| header.effort == effort) {
-            // What was given up since is in no run, and what is measured only where it is named is in none of all.
+            // What was given up since is in no run, and what is measured only where it is named is
+            // in none of all.
             if !plans.experiment(&header.experiment).is_ok_and(|(_, experiment)| experiment.is_asked_for(&[])) {
                 continue;
             }

@@ -1,4 +1,5 @@
-//! Numbers with a name, through the real executable: what is asked for is one number, or an error that says which it could be.
+//! Numbers with a name, through the real executable: what is asked for is one number, or an error
+//! that says which it could be.
 
 use crate::support::{self, Fake, fail, preprocess, succeed};
 

@@ -1,4 +1,5 @@
-//! Findings as sentences, through the real executable: for every outcome that records can have, and for every machine that came with the checkout.
+//! Findings as sentences, through the real executable: for every outcome that records can have, and
+//! for every machine that came with the checkout.
 
 use std::process::Command;
 
@@ -64,7 +65,8 @@ use = "either"
 say = "no sure factor of two"
 "#;
 
-const QUANTITIES: &str = "[[quantity]]\nname = \"slow-over-fast\"\nexperiment = \"pair\"\nunit = \"ratio\"\nformula = \"slow[free] / fast[free]\"\n";
+const QUANTITIES: &str = "[[quantity]]\nname = \"slow-over-fast\"\nexperiment = \"pair\"\nunit = \"ratio\"\nformula = \
+                          \"slow[free] / fast[free]\"\n";
 
 fn fake() -> Fake {
     let fake = Fake::new();
@@ -83,7 +85,8 @@ fn measured_anew(fake: &Fake) {
     succeed(fake.measure(&[]));
 }
 
-/// Has `slow` take now this and now that, from process to process: its interval reaches far to both sides.
+/// Has `slow` take now this and now that, from process to process: its interval reaches far to both
+/// sides.
 fn waver(fake: &Fake) {
     let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n";
     let (low, high) = (observation("slow", 300), observation("slow", 4000));

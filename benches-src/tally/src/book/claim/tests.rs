@@ -4,7 +4,8 @@ use super::*;
 
 fn claim(part: &str, conclusion: &str) -> Result<Claim> {
     let text = format!(
-        "sentence = \"s\"\nsource = \"x\"\nexperiment = \"e\"\n{conclusion}\n[[parts]]\nname = \"p\"\nquantity = \"q\"\n{part}\n"
+        "sentence = \"s\"\nsource = \"x\"\nexperiment = \"e\"\n{conclusion}\n[[parts]]\nname = \"p\"\nquantity = \
+         \"q\"\n{part}\n"
     );
     let mut claim: Claim = toml::from_str(&text)?;
     claim.resolve(&[])?;
@@ -16,7 +17,8 @@ const WHOLE: &str = "holds = \"yes\"\ndoes_not_hold = \"no\"";
 
 #[test]
 fn a_conclusion_is_its_beginning_with_the_end_for_the_verdict() {
-    let text = "begins = \"It takes {a}\"\nholds = \", as published.\"\nshifted = \", not what was published.\"\ndoes_not_hold = \".\"";
+    let text = "begins = \"It takes {a}\"\nholds = \", as published.\"\nshifted = \", not what was \
+                published.\"\ndoes_not_hold = \".\"";
     let claim = claim("about = \"2\"\nno_effect = \"1\"", text).unwrap();
     assert_eq!(claim.conclusion(Verdict::Holds).unwrap(), "It takes {a}, as published.");
     assert_eq!(claim.conclusion(Verdict::DoesNotHold).unwrap(), "It takes {a}.");

@@ -54,7 +54,8 @@ pub struct Outline {
     calls: Vec<Call>,
     /// What may be names of functions, each with its line.
     named: Vec<(usize, String, Way)>,
-    /// While it is made: the trait of the methods that are looked at, if it has one, and the statements around what is looked at.
+    /// While it is made: the trait of the methods that are looked at, if it has one, and the
+    /// statements around what is looked at.
     of_trait: Option<String>,
     statements: Vec<Lines>,
 }

@@ -46,7 +46,8 @@ impl Condition {
             return Ok(Self::Answered { case: case.to_owned(), states });
         }
         bail!(
-            "{text:?} is no condition; it has >, < or ~ between two quantities, or says how the calculator answers a case"
+            "{text:?} is no condition; it has >, < or ~ between two quantities, or says how the calculator answers a \
+             case"
         )
     }
 }

@@ -1,4 +1,5 @@
-//! Cases of a finding whose sentences differ in a few words: one sentence, in which these stand in brackets.
+//! Cases of a finding whose sentences differ in a few words: one sentence, in which these stand in
+//! brackets.
 
 use anyhow::{Result, ensure};
 

@@ -10,8 +10,8 @@ use crate::book::published::Published;
 use crate::book::verdict::Verdict;
 use crate::cmd::claim::part::expected_of;
 use crate::compute::between::Between;
-use crate::compute::numbers::Place;
 use crate::compute::judging::{Expectation, judge};
+use crate::compute::numbers::Place;
 use crate::compute::numbers::{Pair, Taken, pairs};
 use crate::compute::quantity::{Missing, Quantity};
 use crate::record::{Header, Record};
@@ -68,8 +68,9 @@ impl Verdicts {
         }
     }
 
-    /// Of the parts that pairs of sessions have which the earlier half of the pairs does not know: how many there are, how many the
-    /// other session judges otherwise, and how many of these it contradicts. Intervals are those that this half comes to.
+    /// Of the parts that pairs of sessions have which the earlier half of the pairs does not know:
+    /// how many there are, how many the other session judges otherwise, and how many of these it
+    /// contradicts. Intervals are those that this half comes to.
     pub fn changed(&self, earlier: &Between) -> Result<[usize; 3]> {
         let [mut all, mut changed, mut contradicted] = [0; 3];
         for twice in self.0.iter().filter(|twice| twice.began > earlier.half) {

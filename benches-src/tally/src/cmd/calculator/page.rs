@@ -1,4 +1,5 @@
-//! The calculator on a page: worked cases in a sentence each, and behind them all numbers, formulas and inputs. The page's script puts its form before.
+//! The calculator on a page: worked cases in a sentence each, and behind them all numbers, formulas
+//! and inputs. The page's script puts its form before.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +20,10 @@ impl Printer<'_> {
     pub(super) fn page(&self) -> Result<String> {
         let cases = self.cases.iter().map(|case| self.case(case)).collect::<Result<String>>()?;
         Ok(format!(
-            "<div class=\"calculator\" id=\"calculator\">\n{}{}<p>Worked cases: their settings are assumed, their answers are computed.</p>\n<ul class=\"cases\">\n{cases}</ul>\n\
-             <details class=\"numbers\"><summary>All numbers, formulas and inputs</summary>\n{}{}{}</details>\n{}</div>\n",
+            "<div class=\"calculator\" id=\"calculator\">\n{}{}<p>Worked cases: their settings are assumed, their \
+             answers are computed.</p>\n<ul class=\"cases\">\n{cases}</ul>\n\
+             <details class=\"numbers\"><summary>All numbers, formulas and inputs</summary>\n{}{}{}</details>\n{}\
+             </div>\n",
             self.states()?,
             self.script()?,
             self.case_tables()?,
@@ -35,7 +38,8 @@ impl Printer<'_> {
         let answer = self.numbers.answer(case)?;
         let (word, reason) = answer.text.split_once(": ").unwrap_or((&answer.text, ""));
         Ok(format!(
-            "<li id=\"calculator-{}\" class=\"{}\"><strong>{}</strong> <span class=\"legend\">{}</span> <span class=\"said\"><strong>{}</strong>: {}</span></li>\n",
+            "<li id=\"calculator-{}\" class=\"{}\"><strong>{}</strong> <span class=\"legend\">{}</span> <span \
+             class=\"said\"><strong>{}</strong>: {}</span></li>\n",
             identifier(&case.name),
             answer.state.word(),
             html(&case.name),
@@ -80,7 +84,8 @@ impl Printer<'_> {
         Ok(out)
     }
 
-    /// The worked cases as CSV: what is assumed of each, what is measured, and what follows, unrounded.
+    /// The worked cases as CSV: what is assumed of each, what is measured, and what follows,
+    /// unrounded.
     fn csv(&self) -> Result<String> {
         let heads = ["case", "what", "of", "unit", "median", "low", "high", "formula", "missing"];
         let mut lines = vec![heads.map(str::to_owned).to_vec()];
@@ -118,8 +123,8 @@ impl Printer<'_> {
         Ok(csv(lines))
     }
 
-    /// Where its numbers come from, the bare numbers, how to compute them again, how to cite them. The raw records stand under the tables
-    /// that the inputs lead to.
+    /// Where its numbers come from, the bare numbers, how to compute them again, how to cite them.
+    /// The raw records stand under the tables that the inputs lead to.
     fn small_print(&self) -> Result<String> {
         let records = self.headers()?;
         let measured = record::days(&records);
@@ -133,11 +138,13 @@ impl Printer<'_> {
         ];
         let citation = records.first().map(|record| {
             let names = record::listed(records.iter().map(|record| record.experiment.as_str()));
-            let revisions = record::listed(records.iter().map(|record| record.revision.as_deref().unwrap_or("unknown")));
+            let revisions =
+                record::listed(records.iter().map(|record| record.revision.as_deref().unwrap_or("unknown")));
             let effort = record::efforts(&records);
             let summary = record.machine.summary();
             let text = format!(
-                "{BOOK} calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}, effort {effort}; computed from the \
+                "{BOOK} calculator ({QUESTION}). Machine {machine}: {summary}; measured {measured}, effort {effort}; \
+                 computed from the \
                  experiments {names}, revisions {revisions}."
             );
             downloads::citation(self.view, &self.data.chapter, "calculator", &text)

@@ -29,6 +29,7 @@ impl Printer<'_> {
             }
             object
         };
-        json!({ "name": input.name, "label": input.label, "along": input.along, "options": input.reachable().map(option).collect::<Vec<_>>() })
+        let options: Vec<_> = input.reachable().map(option).collect();
+        json!({ "name": input.name, "label": input.label, "along": input.along, "options": options })
     }
 }

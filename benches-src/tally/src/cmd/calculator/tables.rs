@@ -1,4 +1,5 @@
-//! The tables behind the answers: all numbers of the worked cases, how each is computed, and from which inputs.
+//! The tables behind the answers: all numbers of the worked cases, how each is computed, and from
+//! which inputs.
 
 use anyhow::Result;
 
@@ -22,8 +23,10 @@ impl Printer<'_> {
         let answer = |case| Ok(format!("<td>{}</td>", self.numbers.state(case)?.word()));
         let answers = cases.iter().map(answer).collect::<Result<String>>()?;
         Ok(format!(
-            "{}<table>\n<caption><span>Worked cases. The settings are assumed, the rest is computed from records: {}.</span></caption>\n\
-             <thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{heads}</tr>\n</thead>\n<tbody>\n{}</tbody>\n<tbody>\n{}{}</tbody>\n</table>\n</div>\n",
+            "{}<table>\n<caption><span>Worked cases. The settings are assumed, the rest is computed from records: {}.\
+             </span></caption>\n\
+             <thead>\n<tr><th scope=\"col\" colspan=\"2\">a service</th>{heads}</tr>\n</thead>\n<tbody>\n{}</tbody>\n\
+             <tbody>\n{}{}</tbody>\n</table>\n</div>\n",
             render::wide("Worked cases"),
             html(&self.view.phrase(&self.view.machine)),
             self.setting_rows(cases),
@@ -70,8 +73,10 @@ impl Printer<'_> {
             word_row("threads would do if", &format!("{}: {least} {}", labels.join("; "), bound.label))
         });
         Ok(format!(
-            "{}<table class=\"formulas\">\n<caption><span>How each number is computed. An interval is the input’s, taken through the formula; all of it \
-             must keep to the rules at the end.</span></caption>\n<thead>\n<tr><th scope=\"col\">number</th><th scope=\"col\">formula</th></tr>\n\
+            "{}<table class=\"formulas\">\n<caption><span>How each number is computed. An interval is the input’s, \
+             taken through the formula; all of it \
+             must keep to the rules at the end.</span></caption>\n<thead>\n<tr><th scope=\"col\">number</th><th \
+             scope=\"col\">formula</th></tr>\n\
              </thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
             render::wide("Formulas"),
             rows.chain(bounds).collect::<String>()
@@ -92,7 +97,8 @@ impl Printer<'_> {
                 alone(self.view, &asked, &self.view.evaluate(&asked)?)
             };
             rows += &format!(
-                "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span class=\"legend\">{}</span></td></tr>\n",
+                "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span \
+                 class=\"legend\">{}</span></td></tr>\n",
                 html(&input.label),
                 html(&option.label),
                 number(Who::Thread)?,
@@ -102,8 +108,10 @@ impl Printer<'_> {
             );
         }
         Ok(format!(
-            "{}<table class=\"inputs\">\n<caption><span>The inputs, from records. A number leads to its table.</span></caption>\n<thead>\n\
-             <tr><th scope=\"col\">input</th><th scope=\"col\">thread</th><th scope=\"col\">task</th><th scope=\"col\">note</th></tr>\n\
+            "{}<table class=\"inputs\">\n<caption><span>The inputs, from records. A number leads to its table.</span>\
+             </caption>\n<thead>\n\
+             <tr><th scope=\"col\">input</th><th scope=\"col\">thread</th><th scope=\"col\">task</th><th \
+             scope=\"col\">note</th></tr>\n\
              </thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
             render::wide("Inputs")
         ))

@@ -1,4 +1,5 @@
-//! Whether programs have what plans ask of them, by what each says of itself when it is asked to describe itself.
+//! Whether programs have what plans ask of them, by what each says of itself when it is asked to
+//! describe itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -66,7 +67,8 @@ fn parameters(cell: &Cell, description: &Description) -> Vec<String> {
     cell.parameters.iter().filter_map(wrong).collect()
 }
 
-/// The measures of an experiment that a program does not report. What is counted from outside is asked of no program.
+/// The measures of an experiment that a program does not report. What is counted from outside is
+/// asked of no program.
 fn measures(experiment: &Experiment, description: &Description) -> Vec<String> {
     let reported = experiment.measures.iter().chain(&experiment.further_measures).map(|name| reading::part(name).0);
     let known = || description.measures.iter();

@@ -27,7 +27,8 @@ pub fn predictions(view: &View) -> Result<Vec<String>> {
                 && band < interval
             {
                 told.push(format!(
-                    "{}: of part {:?} ±{} would agree, and the reference machine knows it to ±{} only: no number there confirms it",
+                    "{}: of part {:?} ±{} would agree, and the reference machine knows it to ±{} only: no number \
+                     there confirms it",
                     there.project.place(&there.project.claim(&plan.chapter, &claim.id)),
                     part.name,
                     format::percent(band),

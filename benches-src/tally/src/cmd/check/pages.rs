@@ -1,4 +1,5 @@
-//! What pages say: directives, figures typed by hand, sentences of the front page, and what no page shows.
+//! What pages say: directives, figures typed by hand, sentences of the front page, and what no page
+//! shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,8 +14,9 @@ use crate::cmd::{confirm, limits};
 use crate::command_line::{CommandLine, ONLY_PRINTS, Verb};
 use crate::print::view::View;
 
-/// Every directive is a command line that tally understands, about things that exist. What has one place alone, such as a table and a claim, is at home on one page of
-/// the book; another figure may stand on several, but once on each.
+/// Every directive is a command line that tally understands, about things that exist. What has one
+/// place alone, such as a table and a claim, is at home on one page of the book; another figure may
+/// stand on several, but once on each.
 pub fn directives(view: &View) -> Result<Vec<String>> {
     let commands = view.project.commands()?;
     let mut wrong = Vec::new();
@@ -49,8 +51,8 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// No page has a time, a share or a factor typed by hand: a number with its unit comes from a record, or stands in quotation marks with its
-/// source. Nor has the caption of a figure.
+/// No page has a time, a share or a factor typed by hand: a number with its unit comes from a
+/// record, or stands in quotation marks with its source. Nor has the caption of a figure.
 pub fn typed_figures(view: &View) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (path, text) in view.places.pages() {
@@ -65,8 +67,9 @@ pub fn typed_figures(view: &View) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// What is wrong in a page's text, each with its line. Sizes may be typed: in this book they are settings, such as how long a message is. So
-/// may be the 95 % of every interval, and shares that are tolerances, which stand after "within" or "±".
+/// What is wrong in a page's text, each with its line. Sizes may be typed: in this book they are
+/// settings, such as how long a message is. So may be the 95 % of every interval, and shares that
+/// are tolerances, which stand after "within" or "±".
 pub(super) fn typed(text: &str) -> Result<Vec<(usize, String)>> {
     let code = Regex::new(r"(?ms)^```.*?^```|<!--.*?-->")?;
     let quoted = Regex::new(r#""[^"]*"|`[^`]*`|\b95 ?%|(within\s+|±)[0-9.]+ ?%"#)?;
@@ -74,7 +77,8 @@ pub(super) fn typed(text: &str) -> Result<Vec<(usize, String)>> {
     // What is left out leaves its lines, so that those after it keep their numbers.
     let lines_of = |found: &Captures| "\n".repeat(found[0].matches('\n').count());
     let (mut wrong, mut line) = (Vec::new(), 1);
-    // A quotation that is never closed would hide what follows it, and show what is quoted after it.
+    // A quotation that is never closed would hide what follows it, and show what is quoted after
+    // it.
     for paragraph in code.replace_all(text, lines_of).split("\n\n") {
         let prose = quoted.replace_all(paragraph, lines_of);
         if prose.contains('"') {
@@ -135,7 +139,8 @@ fn shown_takeaways(view: &View) -> BTreeSet<String> {
     shown
 }
 
-/// A quantity that nothing says the name of, a claim or an experiment that no page shows, and a picture without its narrow form.
+/// A quantity that nothing says the name of, a claim or an experiment that no page shows, and a
+/// picture without its narrow form.
 pub fn unused(view: &View) -> Result<Vec<String>> {
     let pages: String = view.places.pages().iter().map(|(_, text)| text.as_str()).collect();
     let mut texts: Vec<String> = all(&pages).into_iter().flatten().map(|directive| directive.command).collect();

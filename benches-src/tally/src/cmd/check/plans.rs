@@ -1,4 +1,5 @@
-//! What the files of plans say: programs with their entries and listings, names, and lines that nobody reads to their end.
+//! What the files of plans say: programs with their entries and listings, names, and lines that
+//! nobody reads to their end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +16,8 @@ use crate::print::frame::shared_parameters;
 use crate::print::view::View;
 use crate::project::Project;
 
-/// Every program has an entry, says what one operation is, is run by an experiment, and is shown by its chapter.
+/// Every program has an entry, says what one operation is, is run by an experiment, and is shown by
+/// its chapter.
 pub fn listings(view: &View, plan: &Plan) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let (page, all) =
@@ -76,7 +78,8 @@ pub fn labels(view: &View, plan: &Plan) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Names are anchors on pages: an experiment's is that of no other experiment and of no program, and a claim's that of no other claim.
+/// Names are anchors on pages: an experiment's is that of no other experiment and of no program,
+/// and a claim's that of no other claim.
 pub fn names(view: &View) -> Vec<String> {
     let mut taken: BTreeSet<&str> =
         view.plans.experiments().flat_map(|(_, experiment)| experiment.programs()).collect();
@@ -103,7 +106,8 @@ pub fn long_lines(view: &View) -> Result<Vec<String>> {
         let place = view.project.place(&path);
         wrong.extend(plan_file::long_lines(&text).map(|(line, signs)| {
             format!(
-                "{place}, line {line}: {signs} signs, and a line of a plan has at most {LONGEST_LINE}; break a text in \"\"\"…\"\"\" by a \
+                "{place}, line {line}: {signs} signs, and a line of a plan has at most {LONGEST_LINE}; break a text \
+                 in \"\"\"…\"\"\" by a \
                  backslash at the line's end"
             )
         }));

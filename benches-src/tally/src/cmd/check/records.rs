@@ -34,7 +34,8 @@ struct Planned {
 struct Asked<'a> {
     session: &'a Session,
     index: usize,
-    /// Where it is the one that pages show of its machine: of which experiment, and whether it must be fresh.
+    /// Where it is the one that pages show of its machine: of which experiment, and whether it must
+    /// be fresh.
     shown: Option<(&'a Planned, bool)>,
 }
 
@@ -57,9 +58,11 @@ impl Records {
         })
     }
 
-    /// Records that came with the checkout can be read, and those of the reference machine are of the listings that are shown. Second, which
-    /// records of other machines are not: those machines cannot be asked again whenever a listing changes, and where they are shown they say so.
-    /// Every number that has a name comes to its unit. Each record is forgotten once it was looked at, and all CPUs look.
+    /// Records that came with the checkout can be read, and those of the reference machine are of
+    /// the listings that are shown. Second, which records of other machines are not: those machines
+    /// cannot be asked again whenever a listing changes, and where they are shown they say so.
+    /// Every number that has a name comes to its unit. Each record is forgotten once it was looked
+    /// at, and all CPUs look.
     pub fn check(&self) -> (Vec<String>, Vec<String>) {
         let open = |machine| (machine, Store::open(&self.project, machine));
         let stores: Vec<(&Machine, Store)> = side_by_side(self.machines.iter().collect(), open);

@@ -20,9 +20,10 @@ pub fn print(view: &View, ids: &[String], form: Form) -> Result<String> {
         }
         Form::Json => {
             let machines = |chip: &Chip| chip.counts.as_ref().map(Counts::json);
-            let objects = chips.iter().map(
-                |chip| json!({ "claim": chip.id, "verdict": chip.words(chip.verdict.words()), "machines": machines(chip) }),
-            );
+            let objects = chips.iter().map(|chip| {
+                let verdict = chip.words(chip.verdict.words());
+                json!({ "claim": chip.id, "verdict": verdict, "machines": machines(chip) })
+            });
             serde_json::Value::from(objects.collect::<Vec<_>>()).to_string() + "\n"
         }
         Form::Page => {

@@ -27,13 +27,15 @@ pub fn ledger(view: &View, claims: Vec<Judged>) -> Result<String> {
         let own = rows_of(view, &mut predicted, "What this book expected before it measured", "predicted")?;
         let count = predicted.len();
         out += &format!(
-            "<details class=\"numbers\"><summary>All {count} predictions of this book, and what became of them</summary>\n{own}</details>\n"
+            "<details class=\"numbers\"><summary>All {count} predictions of this book, and what became of them\
+             </summary>\n{own}</details>\n"
         );
     }
     Ok(out)
 }
 
-/// A table of claims in the order of their numbers, below the head of their source; nothing where there are none.
+/// A table of claims in the order of their numbers, below the head of their source; nothing where
+/// there are none.
 fn rows_of(view: &View, claims: &mut [Judged], caption: &str, figure: &str) -> Result<String> {
     if claims.is_empty() {
         return Ok(String::new());
@@ -53,7 +55,8 @@ fn rows_of(view: &View, claims: &mut [Judged], caption: &str, figure: &str) -> R
     }
     Ok(format!(
         "{}<table class=\"ledger\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">id</th>\
-         <th scope=\"col\">claim</th><th scope=\"col\">part</th><th scope=\"col\">{figure}</th><th scope=\"col\">here</th>\
+         <th scope=\"col\">claim</th><th scope=\"col\">part</th><th scope=\"col\">{figure}</th><th scope=\"col\">here\
+         </th>\
          <th scope=\"col\">verdict here, and by machines</th></tr></thead>\n{rows}</table>\n</div>\n",
         render::wide(caption)
     ))
@@ -64,7 +67,8 @@ fn head_of(view: &View, source: &str) -> Result<String> {
     let publication = view.published.publication(source)?;
     let (url, title, date) = (source_of(view, publication), html(&publication.title), html(&publication.date));
     Ok(format!(
-        "<tbody>\n<tr><th class=\"source\" colspan=\"6\" scope=\"rowgroup\"><cite><a href=\"{url}\">{title}</a>, {date}</cite></th></tr>\n</tbody>\n"
+        "<tbody>\n<tr><th class=\"source\" colspan=\"6\" scope=\"rowgroup\"><cite><a href=\"{url}\">{title}</a>, \
+         {date}</cite></th></tr>\n</tbody>\n"
     ))
 }
 
@@ -87,7 +91,8 @@ impl Judged<'_> {
                 verdict = format!("<td class=\"verdict\" rowspan=\"{parts}\">{words}{machines}</td>");
             }
             out += &format!(
-                "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td>{verdict}</tr>\n",
+                "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}\
+                 </td>{verdict}</tr>\n",
                 html(&part.part.name),
                 html(&part.published()),
                 part.here(view)?

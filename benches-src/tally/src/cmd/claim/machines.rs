@@ -1,4 +1,5 @@
-//! `tally claim --machines`: the same claims on every machine that has records, and which of them machines disagree about.
+//! `tally claim --machines`: the same claims on every machine that has records, and which of them
+//! machines disagree about.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +94,8 @@ impl Agreement {
     }
 }
 
-/// Prints what all machines say. A column is one machine's; nothing is computed from the numbers of two.
+/// Prints what all machines say. A column is one machine's; nothing is computed from the numbers of
+/// two.
 pub fn print(view: &View, form: Form) -> Result<String> {
     let views: Vec<View> = view.machines()?.into_iter().map(|machine| view.of_machine(machine)).collect();
     // All claims on one machine before those on the next, so that its records are read once.
@@ -160,11 +162,13 @@ fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
     let others = match agreed(view, rows) {
         none if none.is_empty() => none,
         some => format!(
-            "<details class=\"more\"><summary>The claims of which all machines say the same</summary>\n{some}</details>\n"
+            "<details class=\"more\"><summary>The claims of which all machines say the same</summary>\n{some}\
+             </details>\n"
         ),
     };
     Ok(format!(
-        "{}<details class=\"numbers\"><summary>Each of these {count} claims, on each machine</summary>\n{table}</details>\n{others}",
+        "{}<details class=\"numbers\"><summary>Each of these {count} claims, on each machine</summary>\n{table}\
+         </details>\n{others}",
         contradicted(view, &differ, rows.len())
     ))
 }
@@ -199,10 +203,14 @@ fn by_machines(view: &View, views: &[View], differ: &[&Row]) -> Result<String> {
     let heads: String = views.iter().map(|of| format!("<th scope=\"col\">{}</th>", machine_link(view, of))).collect();
     let wide = render::wide("Claims on which machines differ");
     Ok(format!(
-        "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same on all machines: the \
-         verdict on each machine, and the number of each part of the claim. <em>Older</em> stands where something beneath the programs has changed since they were measured; \
-         <em>stale</em> where the programs or the plan have, and such a verdict is not compared. But for the factors by which all intervals are widened, nothing is computed from numbers of two \
-         machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr></thead>\n{bodies}</table>\n</div>\n"
+        "{wide}<table class=\"ledger\" id=\"machines-differ\">\n<caption><span>Claims whose verdict is not the same \
+         on all machines: the \
+         verdict on each machine, and the number of each part of the claim. <em>Older</em> stands where something \
+         beneath the programs has changed since they were measured; \
+         <em>stale</em> where the programs or the plan have, and such a verdict is not compared. But for the factors \
+         by which all intervals are widened, nothing is computed from numbers of two \
+         machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr>\
+         </thead>\n{bodies}</table>\n</div>\n"
     ))
 }
 

@@ -46,15 +46,17 @@ fn facts_of(view: &View) -> Result<Facts> {
     Ok(known.collect())
 }
 
-/// Machines by the value of one fact, with how many there are and on how many of them a claim holds.
+/// Machines by the value of one fact, with how many there are and on how many of them a claim
+/// holds.
 struct Split {
     fact: &'static str,
     groups: Vec<(String, usize, usize)>,
 }
 
 impl Split {
-    /// The fact by which the fewest machines stand with those of the other verdict; nothing if none tells more than the more frequent verdict does.
-    /// A value that each machine has for itself tells nothing.
+    /// The fact by which the fewest machines stand with those of the other verdict; nothing if none
+    /// tells more than the more frequent verdict does. A value that each machine has for itself
+    /// tells nothing.
     fn of(facts: &[Facts], on: &[OnMachine]) -> Option<Self> {
         let decided = |own: &OnMachine| match own.counted {
             Verdict::Holds | Verdict::PartlyChecked | Verdict::Shifted => Some(true),

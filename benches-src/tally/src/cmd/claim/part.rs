@@ -97,7 +97,8 @@ impl<'a> JudgedPart<'a> {
         }
     }
 
-    /// The smallest difference that could have been seen, and how near the next bound is, in a few words.
+    /// The smallest difference that could have been seen, and how near the next bound is, in a few
+    /// words.
     pub fn could_tell(&self) -> String {
         let Some((quantity, resolution)) =
             self.known().and_then(|own| Some((own, judging::resolution(own, &self.expected)?)))
@@ -156,7 +157,8 @@ impl<'a> JudgedPart<'a> {
         })
     }
 
-    /// Among how many the number beside it is, and what would be said there, where that is something else.
+    /// Among how many the number beside it is, and what would be said there, where that is
+    /// something else.
     fn among_100(&self, beside: &Measured) -> String {
         let other = judging::judge_figure(beside, &self.expected, self.published_value()).verdict;
         match other {
@@ -234,7 +236,8 @@ impl<'a> JudgedPart<'a> {
         self.measured.as_ref().ok()
     }
 
-    /// A number in the unit of this part; a part that was not measured has that of what was published.
+    /// A number in the unit of this part; a part that was not measured has that of what was
+    /// published.
     fn show(&self, value: f64) -> String {
         let unit = self.published.map_or(Unit::Ratio, |(_, unit)| unit);
         let unit = self.known().map_or(unit, |quantity| quantity.unit);

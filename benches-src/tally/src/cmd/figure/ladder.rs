@@ -19,7 +19,8 @@ use crate::project::Machine;
 /// A thread's cost over a task's, from holding one to answering a request.
 pub struct Ladder;
 
-/// The marks of a row: one for this machine, and one for each other; none where this machine has no number.
+/// The marks of a row: one for this machine, and one for each other; none where this machine has no
+/// number.
 fn marks(own: &Compared, machine: &Machine) -> Vec<Value> {
     let Ok(here) = &own.here.ratio else { return Vec::new() };
     let Pair { label, detail, .. } = own.pair;
@@ -31,7 +32,8 @@ fn marks(own: &Compared, machine: &Machine) -> Vec<Value> {
     let of_any = |who: &str, machine: &Machine, ratio: &Quantity| {
         let interval = format::quantity(ratio).interval_or_none().to_owned();
         json!({
-            "row": format!("{label}, {detail}"), "label": label, "detail": detail, "who": who, "machine": machine.name(),
+            "row": format!("{label}, {detail}"), "label": label, "detail": detail,
+            "who": who, "machine": machine.name(),
             "ratio": ratio.estimate.median, "said": format!("{}×", format::rough(ratio)), "interval": interval,
         })
     };

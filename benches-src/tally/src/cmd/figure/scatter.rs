@@ -116,7 +116,8 @@ fn key(view: &View, planned: &Planned, points: &[Point]) -> String {
     let is_here = points.iter().any(|point| point.machine == view.machine && point.x().is_some());
     let large = format!("large: {}{}; ", html(view.machine.name()), view.reference_mark(&view.machine));
     format!(
-        "Each machine has a dot for {y} and another for {control}; {}thin lines: 95 % intervals; dashed: the middle ratio; logarithmic scales",
+        "Each machine has a dot for {y} and another for {control}; {}thin lines: 95 % intervals; dashed: the middle \
+         ratio; logarithmic scales",
         if is_here { large } else { String::new() }
     )
 }

@@ -64,8 +64,8 @@ pub fn print(view: &View, form: Form) -> Result<String> {
 /// The facts by which machines are compared first.
 const COMPARED: [&str; 3] = ["CPU", "idle driver", "kernel"];
 
-/// What differs between machines is seen where they stand below each other; a single one needs no table. A script of the page sorts by a column whose head is
-/// chosen.
+/// What differs between machines is seen where they stand below each other; a single one needs no
+/// table. A script of the page sorts by a column whose head is chosen.
 fn at_a_glance(view: &View, rows: Vec<(String, Vec<Cell>)>) -> String {
     if rows.len() < 2 {
         return String::new();
@@ -73,7 +73,8 @@ fn at_a_glance(view: &View, rows: Vec<(String, Vec<Cell>)>) -> String {
     let numbers = view.front.glance.iter().map(|own| own.label.as_str());
     let heads = ["machine"].into_iter().chain(numbers).chain(["mitigations on entry"]).chain(COMPARED);
     let caption = format!(
-        "All {} machines at a glance. Where a machine’s own table says so, its mitigations are as far as they were noted then.",
+        "All {} machines at a glance. Where a machine’s own table says so, its mitigations are as far as they were \
+         noted then.",
         rows.len()
     );
     let mut table = Table::new("All machines at a glance", heads).with(" class=\"sortable\"").captioned(caption);
@@ -135,7 +136,8 @@ fn section(view: &View, machine: &Machine, record: Option<Result<&Record, &Missi
     out + "</section>\n"
 }
 
-/// What decides stands first, and the rest behind it. What nobody had looked for is named in one row.
+/// What decides stands first, and the rest behind it. What nobody had looked for is named in one
+/// row.
 fn facts_of(facts: &Facts) -> String {
     let (unseen, seen): (Vec<_>, Vec<_>) =
         facts.listed().into_iter().partition(|fact| matches!(fact.known, Known::NotLookedFor));
@@ -175,7 +177,8 @@ fn table<'a>(label: &str, rows: impl Iterator<Item = (&'a str, String)>) -> Tabl
     table
 }
 
-/// What a reader is told of a fact. Older records have what the control group at the root says, which has no word for none.
+/// What a reader is told of a fact. Older records have what the control group at the root says,
+/// which has no word for none.
 fn in_words<'a>(name: &str, value: &'a str) -> &'a str {
     let no_limit =
         value == "-1" || value.starts_with("max") || value.parse::<u64>().is_ok_and(|bytes| bytes >= 1 << 62);
@@ -197,7 +200,8 @@ fn session_doubts(record: &Record) -> Vec<String> {
     if before.load.is_some_and(|load| load > 0.5) {
         let load = before.load.unwrap_or_default();
         doubts.push(format!(
-            "the newest session began at a load average of {load}: something else ran, or had just ended, be it this book's own session before"
+            "the newest session began at a load average of {load}: something else ran, or had just ended, be it this \
+             book's own session before"
         ));
     }
     if end.after.throttled > before.throttled {

@@ -1,4 +1,5 @@
-//! How far a machine's numbers move from one session of the same programs to the next: what its headlines say in each.
+//! How far a machine's numbers move from one session of the same programs to the next: what its
+//! headlines say in each.
 
 use anyhow::Result;
 
@@ -52,7 +53,8 @@ impl Steadiness {
                 format::percent(only)
             ),
             [.., most] => format!(
-                "{} headlines were measured in several sessions of the same programs: half of them moved by {} at most, the farthest by {}",
+                "{} headlines were measured in several sessions of the same programs: half of them moved by {} at \
+                 most, the farthest by {}",
                 self.moved.len(),
                 format::percent(self.moved[(self.moved.len() - 1) / 2]),
                 format::percent(most)

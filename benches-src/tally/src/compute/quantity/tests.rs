@@ -9,7 +9,8 @@ use crate::record::seen::Timed;
 use crate::record::tests::{cell, end, header, run};
 use crate::record::{Effort, Failure, Header};
 
-/// Rounds in which everything drifts upwards, but a stays twice b; c is a's twin and differs from it by one percent.
+/// Rounds in which everything drifts upwards, but a stays twice b; c is a's twin and differs from
+/// it by one percent.
 fn drifting() -> Record {
     let (a, b) = (cell("a", "free"), cell("b", "free"));
     let cells = vec![a.clone(), b, a.twin(), cell("empty", "free")];
@@ -73,7 +74,8 @@ fn that_the_machine_was_set_otherwise_meanwhile_is_a_doubt_that_names_it() {
     record.header.machine.known.insert("CPU quota".to_owned(), "2".to_owned());
     let changed = [("CPU quota", "0.5"), ("clock source", "hpet")];
     record.end.as_mut().unwrap().changed = changed.map(|(name, now)| (name.to_owned(), now.to_owned())).into();
-    let said = "the machine was set otherwise while the session ran: CPU quota (from 2 to 0.5), clock source (from unknown to hpet)";
+    let said = "the machine was set otherwise while the session ran: CPU quota (from 2 to 0.5), clock source (from \
+                unknown to hpet)";
     assert_eq!(record.doubts(), [said]);
 }
 
@@ -128,7 +130,8 @@ fn differences_and_counters() {
 #[test]
 fn the_bias_is_what_an_a_a_pair_differs_by_beyond_chance() {
     let record = drifting();
-    // The first arm is always one percent below the second, so that the interval of their ratio is all but a point.
+    // The first arm is always one percent below the second, so that the interval of their ratio is
+    // all but a point.
     let pairs = record.pairs("elapsed");
     let bias = beyond_chance(&pairs[0].1);
     assert!(pairs.len() == 1 && (bias - 0.01).abs() < 1e-3, "{pairs:?}");
@@ -233,7 +236,8 @@ fn too_few_rounds_have_no_interval() {
 
 #[test]
 fn cpu_time_is_the_median_samples_and_its_split_that_of_all() {
-    // On one CPU that is always busy it is the time that passed, however uneven the samples and however coarse their split.
+    // On one CPU that is always busy it is the time that passed, however uneven the samples and
+    // however coarse their split.
     let window = |elapsed_ns, user_ns: u64| Window {
         operations: 10,
         elapsed_ns,

@@ -7,7 +7,8 @@ use crate::record::machine::State;
 use crate::record::{End, Header, Record};
 
 impl Session<'_> {
-    /// Runs so many rounds of programs beside those that they have taken the place of, without another look and without doubling.
+    /// Runs so many rounds of programs beside those that they have taken the place of, without
+    /// another look and without doubling.
     pub fn side_by_side(self, header: Header, rounds: usize) -> Result<Record> {
         self.clear()?;
         self.rehearse(&header.cells)?;

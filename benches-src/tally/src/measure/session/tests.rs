@@ -1,5 +1,6 @@
 //! Known answers.
 
+use super::unfinished::differences;
 use super::*;
 use crate::measure::budget::Budget;
 use crate::record::tests::{cell, header};

@@ -1,4 +1,5 @@
-//! Would a thread per connection do? The answer in one sentence, and what would change it in another.
+//! Would a thread per connection do? The answer in one sentence, and what would change it in
+//! another.
 
 use anyhow::{Context, Result};
 
@@ -243,7 +244,8 @@ pub fn unknown(input: &Input, value: &Value) -> Option<String> {
     }
 }
 
-/// A phrase with the ends of an interval in it, each rounded away from the middle, and the bound, which is not made larger than it is.
+/// A phrase with the ends of an interval in it, each rounded away from the middle, and the bound,
+/// which is not made larger than it is.
 fn ends(numbers: [(&str, f64); 3], output: &Output, phrase: String) -> String {
     numbers.into_iter().fold(phrase, |phrase, (name, number)| {
         let toward = if name == "high" { Toward::Above } else { Toward::Below };
@@ -251,8 +253,9 @@ fn ends(numbers: [(&str, f64); 3], output: &Output, phrase: String) -> String {
     })
 }
 
-/// The largest number in a range up to which something holds; nothing where it does not hold at its beginning. Halving by the geometric mean finds
-/// small numbers as exactly as large ones, and roots are the same in every language.
+/// The largest number in a range up to which something holds; nothing where it does not hold at its
+/// beginning. Halving by the geometric mean finds small numbers as exactly as large ones, and roots
+/// are the same in every language.
 fn most(least: f64, most: f64, holds: impl Fn(f64) -> Result<bool>) -> Result<Option<f64>> {
     const HALVINGS: usize = 60;
     let (mut low, mut high) = (least, most);

@@ -23,7 +23,8 @@ impl TryFrom<String> for Formula {
     }
 }
 
-/// For a script that has no parser: numbers and names as they are, all else as `[sign, left, right]`.
+/// For a script that has no parser: numbers and names as they are, all else as `[sign, left,
+/// right]`.
 impl Serialize for Formula {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         fn tree(expression: &Expression) -> Json {

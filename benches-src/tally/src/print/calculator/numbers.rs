@@ -119,8 +119,9 @@ fn on_line(points: &[(f64, Estimate)], at: f64) -> Estimate {
     Estimate { median: mixed(a.median, b.median), interval, rounds: a.rounds.min(b.rounds) }
 }
 
-/// An input in seconds, bytes or plainly, as formulas take it. What a thread takes beyond a task has the interval that claims are judged by: it may reach
-/// to either side of nothing, and its upper end is the most that threads may cost.
+/// An input in seconds, bytes or plainly, as formulas take it. What a thread takes beyond a task
+/// has the interval that claims are judged by: it may reach to either side of nothing, and its
+/// upper end is the most that threads may cost.
 fn in_formulas(quantity: &Quantity, who: Who) -> Estimate {
     let size = if quantity.unit == Unit::Nanoseconds { 1e-9 } else { 1.0 };
     let interval = if who == Who::Extra { quantity.judged() } else { quantity.estimate.interval };

@@ -147,7 +147,8 @@ fn along() -> Calculator {
     let first = DATA
         .replace("label = \"one hop\"", "label = \"one hop\"\nalong = \"wait\"")
         .replace("name = \"only\"", "name = \"short\"\nat = 1");
-    let other = "[[input.option]]\nname = \"long\"\nat = 100\nlabel = \"\"\nnote = \"\"\nexperiment = \"\"\nthread = \"\"\ntask = \"\"\n";
+    let other = "[[input.option]]\nname = \"long\"\nat = 100\nlabel = \"\"\nnote = \"\"\nexperiment = \"\"\nthread = \
+                 \"\"\ntask = \"\"\n";
     toml::from_str(&first.replace("[[bound]]", &format!("{other}[[bound]]"))).unwrap()
 }
 

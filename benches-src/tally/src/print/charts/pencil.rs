@@ -1,4 +1,5 @@
-//! What draws: one Node for all charts of a build, and pictures that are kept by the hash of everything they depend on.
+//! What draws: one Node for all charts of a build, and pictures that are kept by the hash of
+//! everything they depend on.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -19,11 +20,13 @@ use crate::say;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packages {
     Fetch,
-    /// To draw nothing: a build has tried to fetch them once, and every chart of it would try again.
+    /// To draw nothing: a build has tried to fetch them once, and every chart of it would try
+    /// again.
     AsTheyAre,
 }
 
-/// Draws charts with one Node for all of them, which is started by the first that was not drawn before.
+/// Draws charts with one Node for all of them, which is started by the first that was not drawn
+/// before.
 #[derive(Default)]
 pub struct Pencil(RefCell<Option<Node>>);
 

@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn why_there_is_no_picture_is_one_line_without_anybodys_folders() {
     let folder = Path::new("/home/somebody/book/charts");
-    let missing = "node:internal/modules:1\n  throw\nError: Cannot find package 'vega' from /home/somebody/book/charts/draw.mjs\n    at a\n";
+    let missing = "node:internal/modules:1\n  throw\nError: Cannot find package 'vega' from \
+                   /home/somebody/book/charts/draw.mjs\n    at a\n";
     assert_eq!(reason(missing, folder), "Error: Cannot find package 'vega' from book/charts/draw.mjs");
     assert_eq!(reason("", folder), "without a word");
     assert!(with_cure(reason(missing, folder)).ends_with(CURE), "a package is missing");

@@ -157,8 +157,12 @@ mod tests {
     /// An axis to the right, and what its rows make of it.
     fn numbered(rows: &[Value]) -> Value {
         let mut own = json!({ "layer": [
-            { "encoding": { "x": { "field": "low", "scale": { "type": "log" }, "axis": {} }, "x2": { "field": "high" } } },
-            { "encoding": { "x": { "field": "median", "scale": { "type": "log" }, "axis": null }, "y": { "field": "row" } } },
+            { "encoding": {
+                "x": { "field": "low", "scale": { "type": "log" }, "axis": {} }, "x2": { "field": "high" }
+            } },
+            { "encoding": {
+                "x": { "field": "median", "scale": { "type": "log" }, "axis": null }, "y": { "field": "row" }
+            } },
         ] });
         number_axes(&mut own, rows);
         own

@@ -164,8 +164,8 @@ pub fn turn_names_inwards(points: &mut [Value]) {
     }
 }
 
-/// Says by how many pixels each name at this end of its line has to move up (`first_dy`, `last_dy`), so that none covers another. By how
-/// many all of them together.
+/// Says by how many pixels each name at this end of its line has to move up (`first_dy`,
+/// `last_dy`), so that none covers another. By how many all of them together.
 pub fn set_names_apart(points: &mut [Value], end: &str) -> f64 {
     // The height of a sweep's plot on a phone between its paddings, and of a name.
     const PLOT: f64 = 272.0;

@@ -57,7 +57,8 @@ fn names_of_lines_that_end_together_stand_above_each_other() {
 #[test]
 fn caches_are_marked_where_the_sweep_reaches_them() {
     let mut header = header(Vec::new());
-    let caches = "L1 data 32K, shared by 1; L1 instruction 32K, shared by 1; L2 unified 1024K, shared by 1; L3 unified 32M, shared by 2";
+    let caches = "L1 data 32K, shared by 1; L1 instruction 32K, shared by 1; L2 unified 1024K, shared by 1; L3 \
+                  unified 32M, shared by 2";
     header.machine.known.insert("caches of CPU 0".to_owned(), caches.to_owned());
     let record = Record { header, runs: Vec::new(), end: None };
     let marks = cache_marks(&record, &[json!({ "x": 2.0 }), json!({ "x": 2000.0 })], 4096.0);

@@ -42,7 +42,8 @@ impl<'a> Shown<'a> {
         let moves = |row: &&Row, index: usize| {
             row.others[index].as_ref().is_ok_and(|quantity| quantity.estimate.median >= LEAST)
         };
-        // What only some programs count, and what counts the whole system, has a column only where a cell moves it.
+        // What only some programs count, and what counts the whole system, has a column only where
+        // a cell moves it.
         let is_shown = |(index, column): &(usize, &Column)| {
             !is_timed
                 || counter_named(&column.name).is_none_or(|counter| counter.always)
@@ -72,7 +73,8 @@ impl<'a> Shown<'a> {
         if self.is_timed { self.heads().len() - self.others.len() } else { COLUMNS_AT_MOST }
     }
 
-    /// Why cells have no number. A row without its main one says why itself, and one without any counter has one reason for all.
+    /// Why cells have no number. A row without its main one says why itself, and one without any
+    /// counter has one reason for all.
     pub(super) fn reasons(&self, rows: &[&Row]) -> Vec<String> {
         render::reasons(rows.iter().filter(|row| row.main.is_ok()).flat_map(|row| {
             let has_none = self.is_timed && row.others.iter().all(Result::is_err);
@@ -81,7 +83,8 @@ impl<'a> Shown<'a> {
         }))
     }
 
-    /// A row's cells after the program's, each on a scale of its own: a column may go over many powers of ten.
+    /// A row's cells after the program's, each on a scale of its own: a column may go over many
+    /// powers of ten.
     pub(super) fn cells(&self, frame: Frame, row: &Row) -> Result<Vec<table::Cell>> {
         let Ok(main) = &row.main else { return Ok(Vec::new()) };
         let marks = render::marks_in_table(&row.marks);

@@ -11,7 +11,8 @@ pub fn row<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
     rows.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }
 
-/// The name of the CPU that is described, of different ones with how many there are: `4 × Cortex-A55, 4 × Cortex-A76`.
+/// The name of the CPU that is described, of different ones with how many there are: `4 ×
+/// Cortex-A55, 4 × Cortex-A76`.
 pub fn name(cpuinfo: &str) -> Option<String> {
     let mut names: Vec<(String, usize)> = Vec::new();
     for core in cores(cpuinfo) {
@@ -123,7 +124,8 @@ mod tests {
 
     #[test]
     fn x86_has_a_name() {
-        let text = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\nstepping\t: 1\n";
+        let text = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD \
+                    EPYC\nstepping\t: 1\n";
         assert_eq!(name(text).as_deref(), Some("AMD EPYC"));
         assert_eq!(numbers(text).as_deref(), Some("26, 2, 1"));
         assert_eq!(row("flags\t\t:\n", "flags"), None);

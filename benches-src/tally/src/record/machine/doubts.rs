@@ -53,7 +53,8 @@ impl Facts {
         let place = height.map_or(String::new(), |height| format!(" ({height})"));
         (quota < allowed as f64).then(|| {
             format!(
-                "a control group{place} allows the time of {quota} CPUs on the {allowed} that may be used: once that is used up, every thread stands still"
+                "a control group{place} allows the time of {quota} CPUs on the {allowed} that may be used: once that \
+                 is used up, every thread stands still"
             )
         })
     }

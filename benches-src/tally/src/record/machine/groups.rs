@@ -1,5 +1,6 @@
-//! What control groups allow: the least that any of them does, from the process's own up to the root of what is mounted. Their paths are
-//! private, so that only the height at which a limit stands is said.
+//! What control groups allow: the least that any of them does, from the process's own up to the
+//! root of what is mounted. Their paths are private, so that only the height at which a limit
+//! stands is said.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,8 @@ struct Limit {
     up: usize,
 }
 
-/// So much CPU time that is used within a period is worth so many whole CPUs: `1.5 CPUs`, or `none`.
+/// So much CPU time that is used within a period is worth so many whole CPUs: `1.5 CPUs`, or
+/// `none`.
 pub fn cpu_quota(root: &Path) -> Option<String> {
     Some(tightest(root, "cpu", quota)?.map_or(NONE.to_owned(), |limit| cpus(limit.value)))
 }
@@ -35,7 +37,8 @@ pub fn process_limit(root: &Path) -> Option<String> {
     Some(in_words(tightest(root, "pids", pids)?, |count| count.to_string()))
 }
 
-/// The fewest CPUs: the highest group that allows no others; `none` where it may use all that are online.
+/// The fewest CPUs: the highest group that allows no others; `none` where it may use all that are
+/// online.
 pub fn cpu_set(root: &Path) -> Option<String> {
     let names = ["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"];
     let set = |folder: &PathBuf| names.iter().find_map(|name| read(folder.join(name)));
@@ -76,7 +79,8 @@ fn cpus(count: f64) -> String {
     format!("{rounded} CPU{}", if rounded == 1.0 { "" } else { "s" })
 }
 
-/// The least that a group allows; within, nothing where none sets a limit, and without where it cannot be told.
+/// The least that a group allows; within, nothing where none sets a limit, and without where it
+/// cannot be told.
 fn tightest(root: &Path, controller: &str, of: impl Fn(&Path) -> Option<f64>) -> Option<Option<Limit>> {
     let folders = folders(root, controller)?;
     let limits = folders.iter().enumerate().filter_map(|(up, folder)| Some(Limit { value: of(folder)?, up }));
@@ -107,7 +111,8 @@ fn number(path: PathBuf) -> Option<f64> {
     read(path)?.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
 }
 
-/// The groups of this process for a controller, its own first. In either version of control groups or a mixture.
+/// The groups of this process for a controller, its own first. In either version of control groups
+/// or a mixture.
 fn folders(root: &Path, controller: &str) -> Option<Vec<PathBuf>> {
     let list = read(root.join("proc/self/cgroup"))?;
     let entries: Vec<(&str, &str)> = list.lines().filter_map(|line| line.split_once(':')?.1.split_once(':')).collect();
@@ -138,8 +143,8 @@ impl<'a> Mount<'a> {
         Some(Self { group, point, kind: what.next()?, options: what.nth(1)? })
     }
 
-    /// From the group with this path up to the one that is mounted. In a container the path may be that of the machine outside, while what is
-    /// mounted is the container's own group.
+    /// From the group with this path up to the one that is mounted. In a container the path may be
+    /// that of the machine outside, while what is mounted is the container's own group.
     fn folders(&self, root: &Path, path: &str) -> Vec<PathBuf> {
         let top = root.join(self.point.trim_start_matches('/'));
         let below = Path::new(path).strip_prefix(&self.group).ok().filter(|_| !path.contains(".."));

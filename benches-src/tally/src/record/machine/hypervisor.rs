@@ -7,7 +7,8 @@ use super::cpu;
 use super::provider::Firmware;
 use super::read;
 
-/// The hypervisor's kind, or "no". Nothing where it cannot be told: only x86's CPUs say that there is none.
+/// The hypervisor's kind, or "no". Nothing where it cannot be told: only x86's CPUs say that there
+/// is none.
 pub fn kind(root: &Path, cpuinfo: &str) -> Option<String> {
     let named = || read(root.join("sys/hypervisor/type")).or_else(|| by_clock(root));
     match cpu::row(cpuinfo, "flags") {

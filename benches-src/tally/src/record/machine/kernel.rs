@@ -29,14 +29,16 @@ pub fn host() -> Option<String> {
         .or_else(|| read("/proc/sys/kernel/hostname"))
 }
 
-/// The number of `nested_pvm`, by which some hosts of this book's machines start the kernels of their guests. It has no documentation that we know of.
+/// The number of `nested_pvm`, by which some hosts of this book's machines start the kernels of
+/// their guests. It has no documentation that we know of.
 pub fn nested_pvm() -> Option<String> {
     let text = read("/proc/cmdline")?;
     let value = text.split_whitespace().find_map(|word| word.strip_prefix("nested_pvm="));
     Some(value.map_or("not set", |value| if value == "0" { "0" } else { "1" }).to_owned())
 }
 
-/// Parameters that move scheduling, idling and what an entry into the kernel costs; the rest of the command line is nobody's business.
+/// Parameters that move scheduling, idling and what an entry into the kernel costs; the rest of the
+/// command line is nobody's business.
 pub fn parameters() -> Option<String> {
     const ALLOWED: &[&str] = &[
         "mitigations",
@@ -86,15 +88,16 @@ fn words_of(command_line: &str, allowed: impl Fn(&str, &str) -> bool) -> String 
     if words.is_empty() { "none that matter here".to_owned() } else { words.join(" ") }
 }
 
-/// Ticks of the kernel's timer per second. Everybody may ask how coarse the coarse clock is, which is one tick; the configuration answers
-/// where that is no tick, as on what only looks like Linux.
+/// Ticks of the kernel's timer per second. Everybody may ask how coarse the coarse clock is, which
+/// is one tick; the configuration answers where that is no tick, as on what only looks like Linux.
 pub fn ticks_per_second() -> Option<String> {
     let tick = answered(|| clock_getres(ClockId::MonotonicCoarse)).filter(|tick| tick.tv_sec == 0);
     let exact = tick.and_then(|tick| hertz(tick.tv_nsec));
     exact.map(|hertz| hertz.to_string()).or_else(|| configured(&configuration()?, "CONFIG_HZ"))
 }
 
-/// The frequency whose tick the kernel rounds to this many ns; none where no kernel can be built with it.
+/// The frequency whose tick the kernel rounds to this many ns; none where no kernel can be built
+/// with it.
 fn hertz(tick_ns: i64) -> Option<i64> {
     const SECOND: i64 = 1_000_000_000;
     let rounded = |of: i64| (SECOND + of / 2) / of;
@@ -144,7 +147,8 @@ impl Preemption<'_> {
         mode.map(str::to_owned)
     }
 
-    /// The last mode that the command line asks for and this kernel knows: it goes on as built with any other.
+    /// The last mode that the command line asks for and this kernel knows: it goes on as built with
+    /// any other.
     fn asked_for(&self) -> Option<&str> {
         let is_dynamic = preemption_word(self.version) == Some("PREEMPT_DYNAMIC")
             || self.configuration.is_some_and(|text| is_set(text, "CONFIG_PREEMPT_DYNAMIC"));
@@ -154,8 +158,8 @@ impl Preemption<'_> {
         modes.filter(|mode| is_dynamic && self.knows(mode)).last()
     }
 
-    /// Whether the mode can be chosen. Lazy preemption came with Linux 6.13. Since 7.0, an architecture that has it has neither of the
-    /// two modes that it replaces.
+    /// Whether the mode can be chosen. Lazy preemption came with Linux 6.13. Since 7.0, an
+    /// architecture that has it has neither of the two modes that it replaces.
     fn knows(&self, mode: &str) -> bool {
         const LAZY: [&str; 8] = ["x86_64", "i686", "aarch64", "riscv64", "loongarch64", "ppc64", "ppc64le", "s390x"];
         match mode {

@@ -15,7 +15,8 @@ pub struct Fact {
     pub name: &'static str,
     /// Whether numbers from a machine where this differs are another machine's.
     pub identity: bool,
-    /// Whether it decides what a switch or an entry into the kernel costs, so that a reader must see it first.
+    /// Whether it decides what a switch or an entry into the kernel costs, so that a reader must
+    /// see it first.
     pub decides: bool,
     pub source: &'static str,
     /// Why it is not known, where its source alone does not tell.
@@ -153,7 +154,8 @@ const GROUPS: &str = "the tightest of the process's own control group and all ab
 
 const NO_GROUPS: &str = "/proc/self/cgroup and what is mounted do not say";
 
-/// What the kernel says of the CPUs. It is read once: some facts stand on it, and it is long where there are many.
+/// What the kernel says of the CPUs. It is read once: some facts stand on it, and it is long where
+/// there are many.
 static CPUINFO: LazyLock<String> = LazyLock::new(|| read("/proc/cpuinfo").unwrap_or_default());
 
 /// A list of CPUs that a process may use names also those that there are not, as far as the kernel
@@ -176,7 +178,8 @@ fn limits() -> Option<String> {
     Some(format!("{files}, {processes}, {}", if stack == "unlimited" { stack } else { stack + " bytes" }))
 }
 
-/// The names of compiler flags: their values may be paths. A change of a value is seen from the hash of all flags.
+/// The names of compiler flags: their values may be paths. A change of a value is seen from the
+/// hash of all flags.
 pub(super) fn flag_names(flags: &str) -> String {
     let mut names = Vec::new();
     let mut is_name = false;
@@ -189,13 +192,15 @@ pub(super) fn flag_names(flags: &str) -> String {
     if names.is_empty() { "none".to_owned() } else { format!("{}, without their values", names.join(" ")) }
 }
 
-/// Programs start on the C library that this says. A system with another than glibc knows nothing of that name.
+/// Programs start on the C library that this says. A system with another than glibc knows nothing
+/// of that name.
 fn c_library() -> Option<String> {
     static KNOWN: OnceLock<Option<String>> = OnceLock::new();
     KNOWN.get_or_init(|| command("getconf", &["GNU_LIBC_VERSION"])).clone()
 }
 
-/// The packages of the allocators that conditions put in the C library's place, as far as they are installed.
+/// The packages of the allocators that conditions put in the C library's place, as far as they are
+/// installed.
 fn other_allocators() -> Option<String> {
     let packages = Allocator::EVERY.iter().flat_map(|allocator| allocator.packages);
     let mut query = Command::new("dpkg-query");

@@ -1,4 +1,5 @@
-//! What the kernel does against the leaks of CPUs, and what of it is paid at each entry into the kernel.
+//! What the kernel does against the leaks of CPUs, and what of it is paid at each entry into the
+//! kernel.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,13 +26,15 @@ pub fn active(states: &States) -> String {
 
 const MITIGATION: &str = "Mitigation: ";
 
-/// The states that such a text came from. Those that the kernel calls by another word than a mitigation are not in it.
+/// The states that such a text came from. Those that the kernel calls by another word than a
+/// mitigation are not in it.
 pub fn states_in(active: &str) -> States {
     let mut states = States::new();
     let mut last = None;
     for part in active.split("; ") {
         match part.split_once(": ") {
-            // A state has parts of its own, such as `RSB filling` and `BHI: Not affected`; the names of files have no capitals.
+            // A state has parts of its own, such as `RSB filling` and `BHI: Not affected`; the
+            // names of files have no capitals.
             Some((name, state)) if !name.is_empty() && name.chars().all(is_of_a_file) => {
                 states.insert(name.to_owned(), format!("{MITIGATION}{state}"));
                 last = Some(name);
@@ -51,9 +54,10 @@ fn is_of_a_file(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_'
 }
 
-/// What an entry into the kernel pays for, in few words: how indirect branches are kept safe, whether the kernel has page tables of its own
-/// (PTI), and what else is done at each entry or exit, or at each return within. Only one word of the kernel stands for two ways of two
-/// makers, so that the CPU's name decides between them.
+/// What an entry into the kernel pays for, in few words: how indirect branches are kept safe,
+/// whether the kernel has page tables of its own (PTI), and what else is done at each entry or
+/// exit, or at each return within. Only one word of the kernel stands for two ways of two makers,
+/// so that the CPU's name decides between them.
 pub fn on_entry(states: &States, cpu: &str) -> String {
     let mut words = vec![branches(states, cpu), page_tables(states).to_owned()];
     for (names, sign, word) in FURTHER {
@@ -104,7 +108,8 @@ fn page_tables(states: &States) -> &'static str {
 
 type Sign = fn(&str) -> bool;
 
-/// In the files with these names, the sign of what is done, and its word. What is done without the microcode that it needs is done all the same.
+/// In the files with these names, the sign of what is done, and its word. What is done without the
+/// microcode that it needs is done all the same.
 const FURTHER: &[(&[&str], Sign, &str)] = &[
     (
         &["mds", "tsx_async_abort", "mmio_stale_data", "reg_file_data_sampling", "tsa"],

@@ -1,5 +1,6 @@
-//! Who makes or lends the machine, and which type of theirs it is. What the firmware says is free text, in which somebody's name may stand:
-//! only what is known to be a maker's own goes into a record, and the rest is "other".
+//! Who makes or lends the machine, and which type of theirs it is. What the firmware says is free
+//! text, in which somebody's name may stand: only what is known to be a maker's own goes into a
+//! record, and the rest is "other".
 
 use std::path::Path;
 use std::sync::LazyLock;

@@ -65,7 +65,8 @@ fn every_fact_is_known_or_says_why_not() {
 
 #[test]
 fn data_caches_are_read_from_their_description() {
-    let text = "L1 data 32K, shared by 1; L1 instruction 32K, shared by 1; L2 unified 1024K, shared by 1; L3 unified 32M, shared by 2";
+    let text = "L1 data 32K, shared by 1; L1 instruction 32K, shared by 1; L2 unified 1024K, shared by 1; L3 unified \
+                32M, shared by 2";
     let facts = Facts { known: BTreeMap::from([("caches of CPU 0".to_owned(), text.to_owned())]), ..Facts::default() };
     let names: Vec<(String, f64)> = facts.data_caches();
     let wanted = [("L1", 32768.0), ("L2", 1048576.0), ("L3", 33554432.0)];

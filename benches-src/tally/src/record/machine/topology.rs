@@ -1,4 +1,5 @@
-//! How the CPUs that may be used stand to each other: cores, packages, memory nodes and the caches that they share.
+//! How the CPUs that may be used stand to each other: cores, packages, memory nodes and the caches
+//! that they share.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,8 +8,8 @@ use std::path::Path;
 use super::read;
 use crate::record::processors::{caches_below, cpus_in_list};
 
-/// One line such as `4 CPUs: 2 cores of 1 package, 2 threads each, 1 NUMA node, L3 shared by all`. What the kernel does not say is left
-/// out, and nothing is said where it says nothing.
+/// One line such as `4 CPUs: 2 cores of 1 package, 2 threads each, 1 NUMA node, L3 shared by all`.
+/// What the kernel does not say is left out, and nothing is said where it says nothing.
 pub fn line(root: &Path, allowed: &[usize]) -> Option<String> {
     let system = root.join("sys/devices/system");
     let cores = groups(allowed, |cpu| core(&system, cpu));
@@ -24,7 +25,8 @@ pub fn all_share_a_core(line: &str) -> bool {
     line.split_once(" CPUs: ").is_some_and(|(_, rest)| rest.starts_with("1 core"))
 }
 
-/// The CPUs in groups of those that share something, in order; nothing where it is not known of each.
+/// The CPUs in groups of those that share something, in order; nothing where it is not known of
+/// each.
 type Groups = BTreeSet<Vec<usize>>;
 
 fn groups(allowed: &[usize], of: impl Fn(usize) -> Option<Vec<usize>>) -> Option<Groups> {
@@ -72,7 +74,8 @@ fn nodes(system: &Path, allowed: &[usize]) -> Option<String> {
     (used > 0).then(|| format!("{used} NUMA node{}", plural(used)))
 }
 
-/// The caches that are shared beyond a core, the last first; of their own, the last one where none is.
+/// The caches that are shared beyond a core, the last first; of their own, the last one where none
+/// is.
 fn caches(root: &Path, allowed: &[usize], cores: Option<&Groups>) -> Option<String> {
     let cache = |cpu: usize, level: &str| {
         let data = caches_below(root, cpu).into_iter().filter(|cache| cache.kind != "instruction");

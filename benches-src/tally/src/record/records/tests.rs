@@ -130,7 +130,8 @@ fn a_record_is_never_replaced_by_one_that_is_worse() {
         assert_eq!(Record::load(&aside.with_file_name("socket.jsonl")).unwrap().unwrap().failures(), 0);
         assert!(fs::read_to_string(aside).unwrap().contains("ended by signal 9"), "nor is what was measured lost");
     }
-    // What was measured with more effort takes the place, and what takes its place again leaves it beside.
+    // What was measured with more effort takes the place, and what takes its place again leaves it
+    // beside.
     assert_eq!(session(folder.path(), Effort::Full, &[]), Placed::Kept);
     assert_eq!(session(folder.path(), Effort::Quick, &[]), Placed::Kept);
     assert!(fs::read_to_string(path.with_extension("jsonl.session-2")).unwrap().contains("\"full\""));
@@ -192,7 +193,8 @@ fn a_record_that_contradicts_itself_is_refused_with_the_line() {
         ("\"measures\":{}", "\"measures\":{\"a\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}", 2, "2 values for 1 counts"),
         (
             "\"measures\":{}",
-            "\"measures\":{\"held\":{\"unit\":\"1\",\"values\":[1.0,2.0,3.0]},\"a\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}",
+            "\"measures\":{\"held\":{\"unit\":\"1\",\"values\":[1.0,2.0,3.0]},\
+             \"a\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}",
             2,
             "2 values for 3 counts",
         ),

@@ -142,7 +142,8 @@ fn a_program_that_another_starts_decides_too() {
 fn what_a_chapter_does_not_need_does_not_count() {
     let manifest = |features: &str, profile: &str| {
         let text = format!(
-            "[workspace.dependencies]\na = {{ version = \"1\", features = [\"{features}\"] }}\nz = \"1\"\n[profile.release]\nlto = \"{profile}\"\n"
+            "[workspace.dependencies]\na = {{ version = \"1\", features = [\"{features}\"] }}\nz = \
+             \"1\"\n[profile.release]\nlto = \"{profile}\"\n"
         );
         toml::from_str::<toml::Table>(&text).unwrap()
     };

@@ -95,7 +95,8 @@ fn ends(marks: &[Value]) -> (f64, f64) {
     all.fold((f64::INFINITY, 0.0), |(low, high), end| (low.min(end), high.max(end)))
 }
 
-/// The ticks of an axis for these marks: on a wide page and on a phone, as many as there is room for what they read.
+/// The ticks of an axis for these marks: on a wide page and on a phone, as many as there is room
+/// for what they read.
 fn ticks(unit: Unit, marks: &[Value]) -> Vec<Value> {
     const LETTERS_ON_A_WIDE_PAGE: usize = 26;
     const LETTERS_ON_A_PHONE: usize = 17;

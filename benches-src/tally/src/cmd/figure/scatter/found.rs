@@ -10,8 +10,9 @@ use crate::print::format;
 use crate::print::scatter::{CONTROL, DRAWN, Point, RATIO, X, Y};
 use crate::statistics;
 
-/// What is so: the one follows what machines differ in if, of a difference, less than half is left in their ratio, on a scale of factors; and the other
-/// stays where it is if it shows less than half of it.
+/// What is so: the one follows what machines differ in if, of a difference, less than half is left
+/// in their ratio, on a scale of factors; and the other stays where it is if it shows less than
+/// half of it.
 pub fn finding(planned: &Scatter, points: &[Point]) -> String {
     let known: Vec<&Point> = points.iter().filter(|point| point.x().is_some()).collect();
     let (Some(first), Some(last)) = (known.first(), known.last()) else {

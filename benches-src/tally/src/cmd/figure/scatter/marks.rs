@@ -12,7 +12,8 @@ use crate::print::points::with;
 use crate::print::scatter::{CONTROL, Point, X, Y};
 use crate::print::view::View;
 
-/// All of them: two dots for each machine that has every number, the names of both kinds, a line of equal ratio, and the ticks of the axes.
+/// All of them: two dots for each machine that has every number, the names of both kinds, a line of
+/// equal ratio, and the ticks of the axes.
 pub fn all(view: &View, planned: &Scatter, points: &[Point]) -> Vec<Value> {
     let here = points.iter().find(|point| point.machine == view.machine);
     let mut dots: Vec<Value> = points.iter().flat_map(|point| of_machine(view, planned, point, here)).collect();
@@ -30,7 +31,8 @@ pub fn all(view: &View, planned: &Scatter, points: &[Point]) -> Vec<Value> {
     marks
 }
 
-/// What a kind of dots is, where no dot is: below the lowest on the right, since dots rise, or above the highest on the left.
+/// What a kind of dots is, where no dot is: below the lowest on the right, since dots rise, or
+/// above the highest on the left.
 fn name(series: &Drawn, side: &str, points: &[Point], place: usize) -> Value {
     let medians = points.iter().filter(|point| point.x().is_some()).filter_map(|point| point.median(place));
     let at = if side == "right" { medians.fold(f64::INFINITY, f64::min) } else { medians.fold(0.0, f64::max) };

@@ -96,7 +96,8 @@ fn a_mixture_has_some_in_each() {
 
 #[test]
 fn a_container_sees_its_own_group_at_the_root() {
-    // With a namespace of its own the path is short; without one, it is that of the machine outside.
+    // With a namespace of its own the path is short; without one, it is that of the machine
+    // outside.
     let outside = V2.replace("0:28 / ", "0:28 /docker/f00 ");
     for (list, mounts) in
         [("0::/\n", V2), ("0::/docker/f00\n", outside.as_str()), ("0::/docker/f00\n", V2), ("0::/../f00\n", V2)]
