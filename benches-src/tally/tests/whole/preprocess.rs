@@ -194,7 +194,8 @@ fn what_was_printed_before_is_printed_again_and_only_while_all_beneath_it_is_the
     assert!(fake.path("book/src/generated/local/chapter/pair.csv").exists());
     fake.program("slow", &support::observation("slow", 3000));
     succeed(fake.measure(&["--again"]));
-    assert!(build().contains("3.00 µs"), "a record that is another one");
+    // As the median over both sessions, or as that of the later one if both began within a second.
+    assert_ne!(build(), first, "a record that is another one");
     fake.write("benches-src/chapter/src/bin/slow.rs", "//! One operation: another slow step.\n");
     assert!(build().contains("<strong>stale</strong>"), "a listing that is another one");
 }
