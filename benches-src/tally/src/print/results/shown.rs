@@ -63,7 +63,7 @@ impl<'a> Shown<'a> {
     pub(super) fn heads(&self) -> Vec<String> {
         let beside =
             [(self.beyond, "beyond I/O"), (self.reference.is_some(), "reference"), (self.published, "published")];
-        let beside = beside.into_iter().filter_map(|(is_there, head)| is_there.then(|| head.to_owned()));
+        let beside = beside.into_iter().filter(|(is_there, _)| *is_there).map(|(_, head)| head.to_owned());
         let others = self.others.iter().map(|(_, column)| column.head.clone());
         [self.results.main.head.clone()].into_iter().chain(beside).chain(others).collect()
     }
