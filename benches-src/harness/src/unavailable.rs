@@ -28,7 +28,8 @@ impl Unavailable {
 /// file of the kernel's is not there. One of another process is not there if that has ended.
 fn refusal(said: &str) -> Option<String> {
     const REFUSED: [&str; 5] = ["os error 1)", "os error 13)", "os error 38)", "PermissionDenied", "/proc mounted?"];
-    let of_kernel = said.split_once("/proc/").is_some_and(|(_, file)| !file.starts_with(|c: char| c.is_ascii_digit()));
+    let read = said.split_once("read /proc/");
+    let of_kernel = read.is_some_and(|(_, file)| !file.starts_with(|c: char| c.is_ascii_digit()));
     let is_missing = of_kernel && said.contains("os error 2)");
     (is_missing || REFUSED.iter().any(|words| said.contains(words))).then(|| format!("it is refused here: {said}"))
 }
