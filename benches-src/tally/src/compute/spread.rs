@@ -3,7 +3,7 @@
 //! 1. The variance of a quantity is that of its sessions' medians, on the logarithmic scale, about
 //!    the mean of those of one machine that ran the same listings, pooled over machines.
 //! 2. That of an experiment is the middle one of its quantities, and that of a kind the middle one
-//!    of its experiments. Each is shrunk to the one above it, which counts as much as [`PRIOR`]
+//!    of its experiments. Each is shrunk to the one above it, which counts as much as `PRIOR`
 //!    sessions beyond the first. The square root of the shrunk variance is the spread.
 //! 3. Each session is left out of each quantity in turn, and how many spreads its median lies from
 //!    the median of the others is noted; none where it lies within what they came to, or within the
