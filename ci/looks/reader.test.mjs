@@ -93,7 +93,7 @@ const SEARCHES = {
   'is async faster than threads': 'introduction.html',
   'should I use tokio or threads': 'introduction.html',
   'thread per connection 300 connections': 'would-threads-do.html',
-  'io_uring vs epoll': 'switch-cost/many-tokens-and-io-uring.html',
+  'io_uring vs epoll': 'switch-cost/what-does-a-loop-by-hand-gain.html',
   c10k: 'does-it-matter/can-a-server-have-ten-thousand-threads.html',
   'thread creation time': 'creation/what-a-single-thread-costs.html',
   'thread pool vs async': 'does-it-matter/what-if-a-request-asks-others.html',
