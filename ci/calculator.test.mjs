@@ -102,9 +102,9 @@ test('every preset computes and says what tally does', async () => {
   await close();
 });
 
-test('80 random settings are each answered, and as tally answers them', async () => {
+test('160 random settings are each answered, and as tally answers them', async () => {
   const { opened, close } = await open(page);
-  const addresses = randomAddresses(80);
+  const addresses = randomAddresses(160);
   const cases = tally('--machine', 'reference', ...addresses.flatMap((address) => ['--address', address]));
   for (const [nth, own] of cases.entries()) {
     await follow(opened, addresses[nth]);
