@@ -77,10 +77,10 @@ impl View {
     }
 
     /// The reference machine's numbers, for the place of what the reader's own machine was not
-    /// asked to measure; nothing where a number is missing for another reason, which may be a
-    /// finding.
+    /// asked to measure, or not in rounds enough; nothing where a number is missing for another
+    /// reason, which may be a finding.
     pub fn instead(&self, missing: &Missing) -> Option<Self> {
-        let is_to_be_measured = matches!(missing.word, "full only" | "not measured");
+        let is_to_be_measured = matches!(missing.word, "full only" | "not measured" | "too few rounds");
         let reference = self.beside().filter(|_| self.machine == Machine::Local && is_to_be_measured)?;
         Some(self.of_machine(reference))
     }
