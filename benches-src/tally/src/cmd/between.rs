@@ -21,7 +21,8 @@ use crate::compute::numbers::{Taken, in_order};
 use crate::compute::spread::Spread;
 use crate::print::escape::html;
 use crate::print::format;
-use crate::print::render::{self, Form};
+use crate::print::render::Form;
+use crate::print::table::{Cell, Table};
 use crate::print::view::View;
 use crate::project::Project;
 use crate::record::history::history;
@@ -158,22 +159,35 @@ fn page(known: &Known) -> String {
     format!(
         "{}{spreads}{unused}<p>{verdicts}</p>\n<details>\n<summary>By chapter and by experiment</summary>\n{}\
          </details>\n",
-        table("between-sessions-table", &caption, &of_all),
-        table("between-sessions-within", by_chapter, &of_chapters)
+        factors_table(" id=\"between-sessions-table\"", &caption, &of_all),
+        factors_table(" id=\"between-sessions-within\"", by_chapter, &of_chapters)
     )
 }
 
-fn table(id: &str, caption: &str, factors: &[&Factor]) -> String {
-    let rows: String = factors.iter().map(|own| row(own)).collect();
-    let caption = html(caption);
-    format!(
-        "{}<table id=\"{id}\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th scope=\"col\">kind</th>\
-         <th scope=\"col\">pairs of numbers</th><th scope=\"col\">pairs of sessions</th><th scope=\"col\">a session's \
-         own interval misses the other's median</th>\
-         <th scope=\"col\">printed intervals are widened by</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
-         </div>\n",
-        render::wide(&caption)
-    )
+fn factors_table(attributes: &'static str, caption: &str, factors: &[&Factor]) -> String {
+    let heads = [
+        "kind",
+        "pairs of numbers",
+        "pairs of sessions",
+        "a session's own interval misses the other's median",
+        "printed intervals are widened by",
+    ];
+    let rows = factors.iter().map(|own| (name(own), words(own)));
+    table(attributes, caption, heads, rows)
+}
+
+/// A table with a row for each of these.
+fn table<const N: usize>(
+    attributes: &'static str,
+    caption: &str,
+    heads: impl IntoIterator<Item = &'static str>,
+    rows: impl Iterator<Item = (String, [String; N])>,
+) -> String {
+    let mut table = Table::new(caption, heads).with(attributes).captioned(html(caption));
+    for (name, words) in rows {
+        table.row(html(&name), words.map(|word| Cell::text(&word)));
+    }
+    table.page()
 }
 
 /// How far quantities move that have spreads of their own, as a table; nothing of none.
@@ -181,23 +195,17 @@ fn spreads_table(spreads: &[Spread]) -> String {
     if spreads.is_empty() {
         return String::new();
     }
-    let row = |own: &Spread| {
-        let words = spread_words(own).map(|word| format!("<td>{}</td>", html(&word)));
-        format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(own.kind.words()), words.concat())
-    };
-    let rows: String = spreads.iter().map(row).collect();
-    let caption =
-        html("How far quantities of their own move between sessions of one machine that ran the same listings.");
-    format!(
-        "{}<table id=\"between-sessions-spread\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th \
-         scope=\"col\">kind</th>\
-         <th scope=\"col\">numbers of sessions</th><th scope=\"col\">quantities of a machine</th><th \
-         scope=\"col\">quantities with a spread of their own</th>\
-         <th scope=\"col\">spread of experiments, from the steadiest to the least steady</th>\
-         <th scope=\"col\">an interval reaches so many spreads</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
-         </div>\n",
-        render::wide(&caption)
-    )
+    let caption = "How far quantities of their own move between sessions of one machine that ran the same listings.";
+    let heads = [
+        "kind",
+        "numbers of sessions",
+        "quantities of a machine",
+        "quantities with a spread of their own",
+        "spread of experiments, from the steadiest to the least steady",
+        "an interval reaches so many spreads",
+    ];
+    let rows = spreads.iter().map(|own| (own.kind.words().to_owned(), spread_words(own)));
+    table(" id=\"between-sessions-spread\"", caption, heads, rows)
 }
 
 fn spread_words(own: &Spread) -> [String; 5] {
@@ -219,24 +227,17 @@ fn unused_table(unused: &[Unused]) -> String {
     if unused.is_empty() {
         return String::new();
     }
-    let row = |own: &Unused| {
-        let words = unused_words(own).map(|word| format!("<td>{}</td>", html(&word)));
-        format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(own.kind.words()), words.concat())
-    };
-    let rows: String = unused.iter().map(row).collect();
-    let caption = html(
-        "Each session that data/machines has is left out in turn, with all its pairs: whether its medians lie within \
-         what is printed without it.",
-    );
-    format!(
-        "{}<table id=\"between-sessions-unused\">\n<caption><span>{caption}</span></caption>\n<thead><tr><th \
-         scope=\"col\">kind</th>\
-         <th scope=\"col\">sessions left out</th><th scope=\"col\">their numbers</th><th scope=\"col\">within the \
-         printed interval</th>\
-         <th scope=\"col\">half of the intervals reach no farther than</th></tr></thead>\n<tbody>\n{rows}</tbody>\n\
-         </table>\n</div>\n",
-        render::wide(&caption)
-    )
+    let caption = "Each session that data/machines has is left out in turn, with all its pairs: whether its medians \
+                   lie within what is printed without it.";
+    let heads = [
+        "kind",
+        "sessions left out",
+        "their numbers",
+        "within the printed interval",
+        "half of the intervals reach no farther than",
+    ];
+    let rows = unused.iter().map(|own| (own.kind.words().to_owned(), unused_words(own)));
+    table(" id=\"between-sessions-unused\"", caption, heads, rows)
 }
 
 fn unused_words(own: &Unused) -> [String; 4] {
@@ -281,11 +282,6 @@ fn verdicts_in_words(known: &Known) -> String {
          the other.",
         known.parts, known.parts_changed, known.parts_contradicted
     )
-}
-
-fn row(kind: &Factor) -> String {
-    let cells = words(kind).map(|word| format!("<td>{}</td>", html(&word)));
-    format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", html(&name(kind)), cells.concat())
 }
 
 fn name(own: &Factor) -> String {
