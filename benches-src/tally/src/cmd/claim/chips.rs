@@ -8,6 +8,7 @@ use super::counts::Counts;
 use super::score::ORDER;
 use super::{is_published, verdict_of};
 use crate::book::verdict::Verdict;
+use crate::cmd::json_array;
 use crate::print::escape::html;
 use crate::print::render::Form;
 use crate::print::view::View;
@@ -20,11 +21,10 @@ pub fn print(view: &View, ids: &[String], form: Form) -> Result<String> {
         }
         Form::Json => {
             let machines = |chip: &Chip| chip.counts.as_ref().map(Counts::json);
-            let objects = chips.iter().map(|chip| {
+            json_array(&chips, |chip| {
                 let verdict = chip.words(chip.verdict.words());
                 json!({ "claim": chip.id, "verdict": verdict, "machines": machines(chip) })
-            });
-            serde_json::Value::from(objects.collect::<Vec<_>>()).to_string() + "\n"
+            })
         }
         Form::Page => {
             let (published, own): (Vec<&Chip>, Vec<&Chip>) = chips.iter().partition(|chip| chip.is_published);
