@@ -177,7 +177,7 @@ fn known(held: &[&Held]) -> Option<f64> {
     if is_enough { twentieth(needs(held.iter())) } else { None }
 }
 
-fn three_digits(value: f64) -> f64 {
+pub(super) fn three_digits(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 

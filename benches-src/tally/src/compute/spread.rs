@@ -185,10 +185,11 @@ impl Group<'_> {
     /// How many spreads each session's median lies from that of the others, by the spread without
     /// it. `known` is of the quantity in all groups, `above` the variance of its experiment.
     fn distances(&self, known: Squares, above: f64) -> Vec<f64> {
+        let elsewhere = known.without(self.squares());
         let distance = |(at, (median, _)): (usize, &(f64, _))| {
             let others = self.medians(Some(at));
             let center = statistics::median(&others).unwrap_or(*median);
-            let spread = known.without(self.squares()).and(Squares::of(&others)).shrunk(above).sqrt();
+            let spread = elsewhere.and(Squares::of(&others)).shrunk(above).sqrt();
             let (low, high) = others.iter().fold((center, center), |(low, high), one| (low.min(*one), high.max(*one)));
             let of_rounds = self.sessions.iter().enumerate().find(|(other, _)| *other != at);
             let (below, beyond) = of_rounds.map_or((0.0, 0.0), |(_, (own, ends))| (own - ends.0, ends.1 - own));
@@ -208,17 +209,14 @@ fn groups<'a>(kind: Kind, numbers: &'a Numbers, is_used: &dyn Fn(&Numbers, &Sess
         let [earlier, later] = pair.of;
         first[later] = first[later].min(first[earlier]);
     }
-    let mut groups = Vec::new();
-    for row in numbers.rows.iter().filter(|row| row.kind == kind && !row.is_term) {
-        for begins in 0..numbers.sessions.len() {
-            let members: Vec<usize> = (0..first.len()).filter(|own| first[*own] == begins && used(own)).collect();
-            let sessions = above_nothing(row, &members);
-            if sessions.len() > 1 {
-                groups.push(Group { experiment, key: &row.key, sessions });
-            }
-        }
+    let mut alike: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for session in (0..first.len()).filter(used) {
+        alike.entry(first[session]).or_default().push(session);
     }
-    groups
+    let rows = numbers.rows.iter().filter(|row| row.kind == kind && !row.is_term);
+    let groups = rows.flat_map(|row| alike.values().map(move |sessions| (row, above_nothing(row, sessions))));
+    let groups = groups.filter(|(_, sessions)| sessions.len() > 1);
+    groups.map(|(row, sessions)| Group { experiment, key: &row.key, sessions }).collect()
 }
 
 /// What these sessions came to, as logarithms; nothing where any of it is not above nothing, or all

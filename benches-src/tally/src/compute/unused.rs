@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::between::{Between, Unused};
-use super::derive::Derivation;
+use super::derive::{Derivation, three_digits};
 use super::kind::Kind;
 use super::numbers::{Numbers, Pair};
 use crate::statistics;
@@ -85,8 +85,8 @@ fn of_kind(kind: Kind, tried: &[Tried]) -> Option<Unused> {
         kind,
         sessions: own.iter().map(|one| one.session).collect::<BTreeSet<_>>().len(),
         numbers: own.len(),
-        covered: (covered * 1000.0).round() / 1000.0,
-        half_width: (statistics::median(&widths)? * 1000.0).round() / 1000.0,
+        covered: three_digits(covered),
+        half_width: three_digits(statistics::median(&widths)?),
     })
 }
 
