@@ -1,7 +1,6 @@
 //! One machine's sessions of an experiment: the one that is shown, and earlier ones that say how
 //! far it may be off.
 
-use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -12,6 +11,7 @@ use super::numbers::Place;
 use super::quantity::Measured;
 use crate::book::expression::Expression;
 use crate::record::Record;
+use crate::record::store::Other;
 
 /// A record with what is known of other sessions. It is the record in all but its numbers, whose
 /// intervals hold between sessions.
@@ -19,12 +19,6 @@ pub struct Sessions {
     shown: Record,
     others: Vec<Other>,
     between: Rc<Between>,
-}
-
-/// Another session, and the programs of whose numbers it speaks.
-pub struct Other {
-    pub record: Record,
-    pub programs: BTreeSet<String>,
 }
 
 impl Sessions {

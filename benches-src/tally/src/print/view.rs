@@ -20,14 +20,14 @@ use crate::book::quantities::Asked;
 use crate::book::takeaways::Front;
 use crate::compute::between::Between;
 use crate::compute::quantity::{Measured, Missing};
-use crate::compute::sessions::{Other, Sessions};
+use crate::compute::sessions::Sessions;
 use crate::print::calculator::Calculator;
 use crate::print::charts::Pencil;
 use crate::project::{Machine, Project};
 use crate::record::known::Known;
 use crate::record::machine::Facts;
 use crate::record::sources::{Current, Freshness};
-use crate::record::store::{Found, Store};
+use crate::record::store::{Found, Other, Store};
 use crate::record::{Header, Record};
 
 /// Everything that a printing verb needs: the book, the records of a machine, and where what is
@@ -305,8 +305,7 @@ impl View {
         let read = || -> Result<Option<(Record, Vec<Other>)>> {
             let Some(found) = store.find(&plan.chapter, &experiment.name, &current)? else { return Ok(None) };
             let Some(record) = found.load()? else { return Ok(None) };
-            let other = |(record, programs)| Other { record, programs };
-            Ok(Some((record, found.others()?.into_iter().map(other).collect())))
+            Ok(Some((record, found.others()?)))
         };
         Ok(match read() {
             Ok(Some((record, others))) => {

@@ -45,6 +45,12 @@ pub struct Found<'a> {
     current: &'a Current,
 }
 
+/// Another session, and the programs of whose numbers it speaks.
+pub struct Other {
+    pub record: Record,
+    pub programs: BTreeSet<String>,
+}
+
 enum Place<'a> {
     File(PathBuf),
     Session(&'a Contributed, &'a Session, usize),
@@ -141,38 +147,41 @@ impl<'a> Found<'a> {
         matches!(&self.place, Place::Session(_, own, at) if own.path == session.path && *at == index)
     }
 
-    /// The other sessions that speak of any of its programs, each once, and of which.
-    pub fn others(&self) -> Result<Vec<(Record, BTreeSet<String>)>> {
+    /// The other sessions that speak of any of its programs, each once.
+    pub fn others(&self) -> Result<Vec<Other>> {
+        let own = self.current.freshness(&self.header);
         let mut others = Vec::new();
         match &self.place {
             Place::File(path) => {
-                let speaks = |record: Record| (self.programs_of(&record.header), record);
-                let all = earlier(path, &self.header)?.into_iter().map(speaks);
-                others.extend(all.map(|(programs, record)| (record, programs)));
+                for record in earlier(path, &self.header)? {
+                    let programs = self.programs_of(&record.header, &own);
+                    others.push(Other { record, programs });
+                }
             }
-            Place::Session(own, ..) => {
+            Place::Session(machine, ..) => {
                 let mut known = BTreeSet::from([&self.header.before.time]);
-                for (session, index, header) in own.records_of(&self.header.chapter, &self.header.experiment) {
-                    let programs = self.programs_of(header);
+                for (session, index, header) in machine.records_of(&self.header.chapter, &self.header.experiment) {
+                    let programs = self.programs_of(header, &own);
                     if !programs.is_empty() && known.insert(&header.before.time) {
-                        others.push((session.record(index)?, programs));
+                        others.push(Other { record: session.record(index)?, programs });
                     }
                 }
             }
         }
-        others.retain(|(_, programs)| !programs.is_empty());
-        Ok(others.into_iter().map(|(record, programs)| (self.called(record), programs)).collect())
+        others.retain(|other| !other.programs.is_empty());
+        Ok(others.into_iter().map(|other| Other { record: self.called(other.record), ..other }).collect())
     }
 
     /// The programs of whose numbers another session speaks as this one does: all if they are of
     /// the same, and else those that neither is stale of.
-    fn programs_of(&self, other: &Header) -> BTreeSet<String> {
-        let [own, there] = [&self.header, other].map(|header| self.current.freshness(header));
+    fn programs_of(&self, other: &Header, own: &Freshness) -> BTreeSet<String> {
+        let programs = self.header.cells.iter().map(|cell| cell.program.clone());
+        if other.is_of_the_same(&self.header) {
+            return programs.collect();
+        }
+        let there = self.current.freshness(other);
         let speaks = |freshness: &Freshness, program: &str| !matches!(freshness.of([program]), Freshness::Stale(_));
-        let is_of_the_same = other.is_of_the_same(&self.header);
-        let is_known = |program: &&String| is_of_the_same || speaks(&own, program) && speaks(&there, program);
-        let then = self.header.cells.iter().map(|cell| &cell.program);
-        then.filter(is_known).cloned().collect()
+        programs.filter(|program| speaks(own, program) && speaks(&there, program)).collect()
     }
 
     /// Its lines, with all raw samples.

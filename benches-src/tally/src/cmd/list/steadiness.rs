@@ -23,9 +23,9 @@ impl Steadiness {
             let Some(headline) = &experiment.headline else { continue };
             let expression = Expression::parse(headline)?;
             let sessions = view.with_found(plan, experiment, |found| {
-                let of_the_same = |(record, _): &(Record, _)| record.header.is_of_the_same(&found.header);
-                let others = found.others()?.into_iter().filter(of_the_same).map(|(record, _)| record);
-                let others: Vec<Record> = others.collect();
+                let others = found.others()?.into_iter().map(|other| other.record);
+                let of_the_same = |record: &Record| record.header.is_of_the_same(&found.header);
+                let others: Vec<Record> = others.filter(of_the_same).collect();
                 let shown = if others.is_empty() { None } else { found.load()? };
                 Ok(shown.into_iter().chain(others).collect::<Vec<_>>())
             });
