@@ -22,9 +22,9 @@ pub fn notes<'a>(frame: &Frame, cells: impl Iterator<Item = &'a Cell>) -> Result
         frame.plan.experiments.iter().filter(is_like).map(with_cells).collect::<Result<_>>()?;
     let mut notes = Vec::new();
     for cell in cells {
-        let Some(here) = number(frame, frame.experiment, cell)? else { continue };
         for (other, _) in others.iter().filter(|(_, known)| known.contains(cell)) {
-            let Some(there) = number(frame, other, cell)?.filter(|there| are_apart(&here, there)) else { continue };
+            let both = number(frame, frame.experiment, cell)?.zip(number(frame, other, cell)?);
+            let Some((here, there)) = both.filter(|(here, there)| are_apart(here, there)) else { continue };
             let [here, there] = [&here, &there].map(|own| {
                 let shown = format::quantity(own);
                 format!("{} [{}]", shown.value, shown.interval_or_none())
