@@ -135,15 +135,12 @@ pub fn specifications(
 
 /// Takes away where marks lead: only mdBook, which sees the picture of a page, knows where its
 /// pages lie.
-pub fn take_links(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(take_links),
-        Value::Object(fields) => {
+pub fn take_links(spec: &mut Value) {
+    change_each(spec, &mut |value| {
+        if let Value::Object(fields) = value {
             fields.retain(|name, _| name != "href" && name != "way");
-            fields.values_mut().for_each(take_links);
         }
-        _ => {}
-    }
+    });
 }
 
 /// A specification as a browser draws it. Vega measures text there by its font's name, and
@@ -169,9 +166,6 @@ pub fn standalone(project: &Project, svg: &str) -> Result<String> {
         let value = css.split_once(&format!("{}:", &found[1])).and_then(|(_, rest)| rest.split(';').next());
         value.unwrap_or("#333").trim().to_owned()
     });
-    // What leads to a page leads nowhere from here.
-    let link = Regex::new(r"</?a\b[^<>]*>").expect("a literal that is well formed");
-    let coloured = link.replace_all(&coloured, "").replace("role=\"group\"", "role=\"img\"");
     let coloured =
         coloured.replace("currentColor", "#333").replace("font-family=\"inherit\"", "font-family=\"sans-serif\"");
     Ok(coloured.replacen("<svg ", "<svg style=\"background:#fff\" ", 1) + "\n")

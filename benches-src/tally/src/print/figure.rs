@@ -72,7 +72,10 @@ impl Figure<'_> {
 
     /// Its picture by itself, with colours of its own on white.
     pub fn standalone(&self, view: &View) -> Result<String> {
-        let drawn = view.output.pencil.draw(&view.project, &self.request(view)?, Packages::Fetch)?;
+        let mut request = self.request(view)?;
+        // What leads to a page leads nowhere from here.
+        charts::take_links(&mut request.wide);
+        let drawn = view.output.pencil.draw(&view.project, &request, Packages::Fetch)?;
         charts::standalone(&view.project, &drawn.wide)
     }
 
