@@ -1,4 +1,4 @@
-//! One operation: two SHA-256 of so many bytes for each CPU, by ring, all at once, each by `spawn_blocking`, awaited by a tokio task.
+//! One operation: two SHA-256 for each CPU, all at once, each by `spawn_blocking`.
 
 use std::hint::black_box;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! One operation: two SHA-256 of so many bytes for each CPU, by ring, all at once, by a pool of as many threads as there are CPUs.
+//! One operation: two SHA-256 for each CPU, all at once, by a pool of a thread for each CPU.
 
 use std::hint::black_box;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! One operation: two SHA-256 of so many bytes for each CPU, by ring, all at once, each in a thread of its own.
+//! One operation: two SHA-256 for each CPU, all at once, each in a thread of its own.
 
 use std::hint::black_box;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! One operation: one tokio task that does nothing, created and awaited while two SHA-256 of so many bytes for each CPU are computed in tasks.
+//! One operation: an empty task, awaited while tasks compute two SHA-256 for each CPU.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ fn wait_task(Parameters { bytes }: Parameters, placement: Placement, clock: Cloc
     let mut waited = 0;
     clock.time(1, |laps| {
         let mut laps = laps.into_iter();
-        // On a thread that is no worker, like what comes from outside: a worker runs its own newest task first.
+        // By no worker, like what comes from outside: a worker runs its own newest task first.
         runtime.block_on(async {
             while laps.next().is_some() {
                 let start = |_| {

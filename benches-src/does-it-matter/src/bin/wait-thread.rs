@@ -1,4 +1,4 @@
-//! One operation: one thread that does nothing, created and joined while two SHA-256 of so many bytes for each CPU are computed in threads.
+//! One operation: an empty thread, joined while threads compute two SHA-256 for each CPU.
 
 use std::hint::black_box;
 use std::process::ExitCode;
