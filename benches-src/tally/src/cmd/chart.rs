@@ -21,7 +21,7 @@ use crate::print::rows::{self, Row};
 use crate::print::sentences;
 use crate::print::takeaways;
 use crate::print::view::View;
-use crate::record::sources::Freshness;
+use crate::record::freshness::Freshness;
 
 /// An experiment as a picture
 #[derive(Args)]

@@ -14,10 +14,10 @@ use crate::book::plan::{Plan, Plans};
 use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{Contributed, add};
 use crate::record::copies::Copies;
+use crate::record::freshness::Current;
 use crate::record::known::Known;
 use crate::record::private::private_names;
 use crate::record::publishable::{failed, is_within, of_one_machine, refuse_private};
-use crate::record::sources::Current;
 use crate::record::{Effort, Header, RawRecord, earlier_paths};
 use crate::say;
 

@@ -17,10 +17,10 @@ use crate::project::{Machine, Project, check_machine};
 use crate::record::contributed::{BUNDLE, add};
 use crate::record::copies::Copies;
 use crate::record::digest::records_of_bundle;
+use crate::record::freshness::{Current, Freshness};
 use crate::record::known::Known;
 use crate::record::machine::Facts;
 use crate::record::publishable::{failed, of_one_machine, refuse_private};
-use crate::record::sources::{Current, Freshness};
 use crate::record::{Effort, RawRecord, compression};
 use crate::say;
 

@@ -17,7 +17,7 @@ use crate::print::escape::{code, html};
 use crate::print::render::{self, Form};
 use crate::print::view::View;
 use crate::project::Project;
-use crate::record::sources::{Freshness, Stale};
+use crate::record::freshness::{Freshness, Stale};
 
 /// The part of programs that is inside the clock
 #[derive(Args)]

@@ -29,9 +29,10 @@ use crate::measure::programs::{self, LinkOrders};
 use crate::measure::session::Session;
 use crate::print::render::Form;
 use crate::project::Project;
+use crate::record::freshness::{Current, Freshness};
 use crate::record::known::Known;
 use crate::record::machine::{Facts, State};
-use crate::record::sources::{Current, Freshness, Sources};
+use crate::record::sources::Sources;
 use crate::record::{Effort, FORMAT, Header, Placed, Record, put_aside};
 use crate::say;
 

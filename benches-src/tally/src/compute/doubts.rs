@@ -107,6 +107,7 @@ impl Record {
             self.doubt_of_a_battery(),
             self.doubt_of_swapping(),
             self.doubt_of_a_slow_clock(),
+            self.doubt_of_a_coarse_clock(),
         ];
         counts.into_iter().map(say).chain(of_session.into_iter().flatten()).collect()
     }

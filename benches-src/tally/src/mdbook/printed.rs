@@ -15,8 +15,8 @@ use crate::book::places::Places;
 use crate::measure::child::own_executable;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
+use crate::record::checksum::hash;
 use crate::record::machine::Facts;
-use crate::record::sources::hash;
 use crate::say;
 
 /// What one machine's pages printed.

@@ -15,7 +15,7 @@ use super::child::own_executable;
 use super::counted::{NOT_INSTALLED, lacking};
 use crate::book::allocator::Allocator;
 use crate::book::cell::Cell;
-use crate::record::sources::hash_file;
+use crate::record::checksum::hash_file;
 
 /// Where programs find the tools that they start.
 pub const PROGRAMS_PATH: &str = "/usr/bin:/bin";

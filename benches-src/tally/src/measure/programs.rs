@@ -23,7 +23,8 @@ use super::child::{own_executable, tied};
 use super::counted;
 use crate::book::experiment::Experiment;
 use crate::project::Project;
-use crate::record::sources::{hash_file, workspace};
+use crate::record::beneath::workspace;
+use crate::record::checksum::hash_file;
 use crate::say;
 
 /// The program files that an experiment runs, each with its hash: those of its cells, and those

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::project::Project;
-use crate::record::sources::hash;
+use crate::record::checksum::hash;
 use crate::say;
 
 pub use layout::{row_height, set_lanes};

@@ -12,7 +12,7 @@ use crate::print::render;
 use crate::print::table::{Cell, Table, csv, csv_heads, csv_numbers};
 use crate::print::view::View;
 use crate::project::Machine;
-use crate::record::sources::{Freshness, Stale};
+use crate::record::freshness::{Freshness, Stale};
 
 /// What there is of each number of a pair.
 pub struct Three<T> {

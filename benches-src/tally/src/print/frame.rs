@@ -24,8 +24,8 @@ use crate::print::table::{self, Table};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
 use crate::record::Record;
+use crate::record::freshness::Freshness;
 use crate::record::known::REWRITTEN;
-use crate::record::sources::Freshness;
 use crate::statistics::Estimate;
 
 /// What moves less than this per operation rounds to nothing, and gets no column.

@@ -24,7 +24,7 @@ use crate::print::points::names::{Names, Rows, above, set_names_apart, shares_fo
 use crate::print::rows::{Row, scale_of};
 use crate::print::view::View;
 use crate::project::Machine;
-use crate::record::sources::Freshness;
+use crate::record::freshness::Freshness;
 use crate::statistics::Estimate;
 
 /// Between two points a line would say what nobody measured.

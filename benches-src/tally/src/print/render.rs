@@ -14,8 +14,8 @@ use crate::print::format::{self, Shown};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
 use crate::record::days;
+use crate::record::freshness::Freshness;
 use crate::record::known::REWRITTEN;
-use crate::record::sources::Freshness;
 
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]

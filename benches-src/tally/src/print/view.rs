@@ -24,9 +24,9 @@ use crate::compute::sessions::Sessions;
 use crate::print::calculator::Calculator;
 use crate::print::charts::Pencil;
 use crate::project::{Machine, Project};
+use crate::record::freshness::{Current, Freshness};
 use crate::record::known::Known;
 use crate::record::machine::Facts;
-use crate::record::sources::{Current, Freshness};
 use crate::record::store::{Found, Other, Store};
 use crate::record::{Header, Record};
 

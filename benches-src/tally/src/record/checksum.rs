@@ -1,6 +1,9 @@
 //! Checksums. Each line of a record ends with one over the text before it: a digit that flipped on
 //! a disk would look as good as any other.
 
+use std::fs;
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 
@@ -38,6 +41,16 @@ pub fn without_sum(line: &str) -> Result<String> {
 /// All of a SHA-256, in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A short hash: enough to tell versions of a file apart.
+pub fn hash(bytes: &[u8]) -> String {
+    sha256(bytes)[..16].to_owned()
+}
+
+pub fn hash_file(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(hash(&bytes))
 }
 
 #[cfg(test)]

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use super::Header;
+use super::beneath::{HARNESS, beneath};
+use super::checksum::hash;
 use super::programs::{Compiled, Programs};
-use super::sources::{PLAN, Sources, beneath, hash};
+use super::sources::{PLAN, Sources};
 use super::tokens;
 use crate::book::plan_file;
 use crate::name;
@@ -18,9 +20,6 @@ use crate::project::Project;
 
 /// How it begins what is said of a program that is another one now and does the same work.
 pub const REWRITTEN: &str = "rewritten";
-
-/// What equivalences call the harness, which stands beneath all programs.
-pub const HARNESS: &str = "harness";
 
 /// All that decides how fresh records are.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ pub use self::changed::SETTABLE;
 pub use self::kernel::host as host_name;
 use self::list::{FACTS, Fact, ON_ENTRY};
 use super::processors::{bytes_of_cache, cpus_in_list};
-use crate::record::sources::hash;
+use crate::record::checksum::hash;
 
 mod changed;
 mod cpu;
@@ -64,6 +64,9 @@ pub struct State {
     /// What one reading of the clock takes, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ns: Option<u64>,
+    /// By how much the clock moves at least when it moves, in nanoseconds, as it was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_step_ns: Option<u64>,
 }
 
 /// What older records say of a fact that nobody had looked for.
@@ -231,6 +234,7 @@ impl State {
             on_battery: strain::on_battery(root()),
             swapped_pages: strain::swapped_pages(root()),
             clock_ns: Some(strain::clock_ns()),
+            clock_step_ns: strain::clock_step_ns(),
         }
     }
 

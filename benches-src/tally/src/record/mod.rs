@@ -1,12 +1,14 @@
 //! What was seen: the format of records, facts about the machine, and whether a record is of what
 //! lies here now.
 
+pub mod beneath;
 pub mod checksum;
 pub mod code;
 pub mod compression;
 pub mod contributed;
 pub mod copies;
 pub mod digest;
+pub mod freshness;
 pub mod history;
 pub mod known;
 mod lines;

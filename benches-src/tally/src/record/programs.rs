@@ -170,7 +170,7 @@ impl Built {
 /// The hash of all files of a program, given those of each.
 pub fn source<'a>(files: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
     let lines: String = files.into_iter().map(|(file, hash)| format!("{file} {hash}\n")).collect();
-    super::sources::hash(lines.as_bytes())
+    super::checksum::hash(lines.as_bytes())
 }
 
 /// The crates whose machine code is a program's, as symbols name them; its own is the first.

@@ -9,10 +9,10 @@ use anyhow::{Result, bail, ensure};
 
 use super::checksum::sha256;
 use super::contributed::{Contributed, Session};
+use super::freshness::{Current, Freshness};
 use super::lines::Header;
 use super::records::Record;
 use super::sessions::earlier;
-use super::sources::{Current, Freshness};
 use crate::book::renamed;
 use crate::project::{Machine, Project};
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-use super::sources::hash;
+use super::checksum::hash;
 
 /// The hash of a file. Of what is no Rust, every byte counts.
 pub fn hash_of(path: &Path) -> Result<String> {

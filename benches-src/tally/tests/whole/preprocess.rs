@@ -181,7 +181,7 @@ fn what_was_printed_before_is_printed_again_and_only_while_all_beneath_it_is_the
     // It is looked up, not printed anew: what is kept is believed.
     let other = written.replace(">2.00 µs<", ">2.34 µs<");
     let (_, json) = other.split_once('\n').unwrap();
-    std::fs::write(&kept, format!("{}\n{json}", tally::record::sources::hash(json.as_bytes()))).unwrap();
+    std::fs::write(&kept, format!("{}\n{json}", tally::record::checksum::hash(json.as_bytes()))).unwrap();
     assert!(build().contains("2.34 µs"));
     // Unless it was cut off or changed, or belongs to another record, or its files for download are
     // gone.

@@ -15,7 +15,7 @@ use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
 use crate::print::view::View;
-use crate::record::sources::Freshness;
+use crate::record::freshness::Freshness;
 
 /// A claim, and what it comes to on each machine, in the order of the views.
 pub struct Row<'a> {
@@ -300,7 +300,7 @@ fn json(views: &[View], rows: &[Row]) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::sources::Stale;
+    use crate::record::freshness::Stale;
 
     fn agreement(on_each: &[(Verdict, Freshness)]) -> Agreement {
         let on = |(verdict, freshness): &(Verdict, Freshness)| OnMachine {

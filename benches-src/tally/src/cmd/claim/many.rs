@@ -108,7 +108,7 @@ impl Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::sources::Freshness;
+    use crate::record::freshness::Freshness;
 
     fn on(verdict: Verdict) -> OnMachine {
         let freshness = Freshness::Fresh;

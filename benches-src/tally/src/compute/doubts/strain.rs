@@ -53,14 +53,33 @@ impl Record {
     pub(super) fn doubt_of_a_slow_clock(&self) -> Option<String> {
         let of_programs = self.measured(|name| name == COST).map(|ns| ns as u64);
         let reading = self.states().filter_map(|state| state.clock_ns).chain(of_programs).max()?;
-        let timed = self.runs.iter().filter_map(|run| Some(run.observation.as_ref()?.timed.as_ref()?.ns_per_operation));
-        let shortest = timed.chain(self.measured(|name| !name.starts_with("clock_"))).fold(f64::INFINITY, f64::min);
+        let shortest = self.shortest();
         (reading >= DEAR_NS && reading as f64 > READING_AT_MOST * shortest).then(|| {
             format!(
                 "one reading of the clock takes {reading} ns, and the shortest time here is {shortest:.0} ns: \
                  times of single operations have as much too much"
             )
         })
+    }
+
+    /// Said where the clock moves in steps that are a good part of what is timed by it. A clock
+    /// that takes as long to read as it moves by is no coarse one.
+    pub(super) fn doubt_of_a_coarse_clock(&self) -> Option<String> {
+        let is_coarse = |state: &&State| state.clock_step_ns > state.clock_ns.map(|reading| 4 * reading);
+        let step = self.states().filter(is_coarse).filter_map(|state| state.clock_step_ns).max()?;
+        let shortest = self.shortest();
+        (step as f64 > READING_AT_MOST * shortest).then(|| {
+            format!(
+                "the clock moves in steps of {step} ns, and the shortest time here is {shortest:.0} ns: a time of a \
+                 single operation is a whole number of steps"
+            )
+        })
+    }
+
+    /// The shortest time that is printed of it, in nanoseconds.
+    fn shortest(&self) -> f64 {
+        let timed = self.runs.iter().filter_map(|run| Some(run.observation.as_ref()?.timed.as_ref()?.ns_per_operation));
+        timed.chain(self.measured(|name| !name.starts_with("clock_"))).fold(f64::INFINITY, f64::min)
     }
 
     /// The middle value of each measure of a time, in each process, that is so called.

@@ -337,6 +337,12 @@ fn what_slowed_the_machine_down_meanwhile_is_a_doubt_and_what_did_before_is_none
             State { clock_ns: Some(1250), ..none() },
             "one reading of the clock takes 1250 ns",
         ),
+        (
+            State { clock_ns: Some(25), clock_step_ns: Some(4_000_000), ..none() },
+            none(),
+            "the clock moves in steps of 4000000 ns",
+        ),
+        (State { clock_ns: Some(25), clock_step_ns: Some(30), ..none() }, none(), ""),
         (State { heat: Some(3), ..none() }, State { heat: Some(3), ..none() }, ""),
         (none(), State { heat: Some(3), swapped_pages: Some(8), ..none() }, ""),
         (State { on_battery: Some(false), clock_ns: Some(25), ..none() }, none(), ""),

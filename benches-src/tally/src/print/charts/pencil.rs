@@ -13,7 +13,7 @@ use super::{CURE, Drawn, NO_NODE, Request, are_fetched, fetch_packages, reason, 
 use crate::measure::child::{own_executable, tied};
 use crate::measure::counted;
 use crate::project::Project;
-use crate::record::sources::hash;
+use crate::record::checksum::hash;
 use crate::say;
 
 /// What to do where the packages that draw are not there.

@@ -52,6 +52,20 @@ pub fn swap(root: &Path) -> Option<String> {
     Some(if places.is_empty() { "none".to_owned() } else { places.join(", ") })
 }
 
+/// By how much the clock moves at least when it moves, in nanoseconds. What it says of itself may
+/// be finer. Nothing where it does not move in a good part of a second.
+pub fn clock_step_ns() -> Option<u64> {
+    const STEPS: usize = 100;
+    const MOST_READINGS: usize = 10_000_000;
+    let mut before = Instant::now();
+    let steps = (0..MOST_READINGS).filter_map(|_| {
+        let now = Instant::now();
+        let step = now.duration_since(std::mem::replace(&mut before, now)).as_nanos() as u64;
+        (step > 0).then_some(step)
+    });
+    steps.take(STEPS).min()
+}
+
 /// What one reading of the clock takes, in nanoseconds.
 pub fn clock_ns() -> u64 {
     const READINGS: u32 = 1000;
@@ -134,5 +148,10 @@ mod tests {
     #[test]
     fn a_reading_of_the_clock_takes_less_than_a_millisecond() {
         assert!(clock_ns() < 1_000_000);
+    }
+
+    #[test]
+    fn a_clock_moves_by_less_than_a_tenth_of_a_second() {
+        assert!((1..100_000_000).contains(&clock_step_ns().unwrap()));
     }
 }

@@ -137,38 +137,3 @@ fn a_program_that_another_starts_decides_too() {
     now.programs = BTreeMap::from([("a".to_owned(), ["a", "b"].map(str::to_owned).into())]);
     assert_eq!(now.freshness(&measured("1", Some("m"), "1")).complaint(), stale("c/src/bin/b.rs"));
 }
-
-#[test]
-fn what_a_chapter_does_not_need_does_not_count() {
-    let manifest = |features: &str, profile: &str| {
-        let text = format!(
-            "[workspace.dependencies]\na = {{ version = \"1\", features = [\"{features}\"] }}\nz = \
-             \"1\"\n[profile.release]\nlto = \"{profile}\"\n"
-        );
-        toml::from_str::<toml::Table>(&text).unwrap()
-    };
-    let lock = |b: &str, z: &str| {
-        format!(
-            "version = 4\n[[package]]\nname = \"chapter\"\nversion = \"0.1.0\"\ndependencies = [\"a\"]\n\
-             [[package]]\nname = \"a\"\nversion = \"1.0.0\"\ndependencies = [\"b 2.0.0\"]\n\
-             [[package]]\nname = \"b\"\nversion = \"1.0.0\"\nchecksum = \"other\"\n\
-             [[package]]\nname = \"b\"\nversion = \"2.0.0\"\nchecksum = \"{b}\"\ndependencies = [\"a\"]\n\
-             [[package]]\nname = \"z\"\nversion = \"{z}\"\n"
-        )
-    };
-    let of =
-        |features: &str, b: &str, z: &str| dependencies_of("chapter", &manifest(features, "off"), &lock(b, z)).unwrap();
-    assert_eq!(of("x", "1", "1"), of("x", "1", "2"), "z is another chapter's");
-    assert_ne!(of("x", "1", "1"), of("x", "2", "1"), "b is needed by a");
-    assert_ne!(of("x", "1", "1"), of("y", "1", "1"), "features of a");
-    assert!(!of("x", "1", "1").contains("other"), "the other b is not needed");
-    assert_ne!(profile(&manifest("x", "off")), profile(&manifest("x", "fat")));
-}
-
-#[test]
-fn what_a_compiler_warns_of_decides_nothing() {
-    for lints in ["-D warnings", "-Dwarnings", "-W unused -A dead_code", "--cap-lints warn", "--cap-lints=warn", ""] {
-        assert_eq!(without_lints(&format!("-C target-cpu=native {lints}")), "-C target-cpu=native");
-    }
-    assert_ne!(without_lints("-C opt-level=1"), without_lints("-C opt-level=2"));
-}
