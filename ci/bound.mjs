@@ -1,6 +1,9 @@
 // Bounds that were promised, as tests hold them. A time fails beyond `slack` times its bound, since other machines are slower.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from './site.mjs';
 
 /** Says a figure beside its bound. */
@@ -18,4 +21,21 @@ export function secondsOfBuild(checkout, settings) {
     return (performance.now() - started) / 1000;
   };
   return Math.min(once(), once(), once());
+}
+
+/** How long `tally check` takes, and how much memory. */
+export async function boundsOfCheck(what, checkout, { seconds, mebibytes }) {
+  const started = performance.now();
+  // The executable itself: cargo's memory is not tally's.
+  const check = spawn(join(checkout, 'target/debug/tally'), ['check'], { cwd: checkout, stdio: ['ignore', 'ignore', 'inherit'] });
+  let peak = 0;
+  const look = setInterval(() => {
+    const path = `/proc/${check.pid}/status`;
+    if (existsSync(path)) peak = Math.max(peak, Number(readFileSync(path, 'utf8').match(/VmHWM:\s+(\d+)/)?.[1] ?? 0));
+  }, 20);
+  const code = await new Promise((ended) => check.on('close', ended));
+  clearInterval(look);
+  assert.equal(code, 0);
+  bound(what, (performance.now() - started) / 1000, seconds, 's', { slack: 2 });
+  bound(`memory of ${what}`, peak / 1024, mebibytes, 'MiB', { slack: 2 });
 }

@@ -2,11 +2,10 @@
 // A time fails beyond twice its bound, since other machines are slower; what a browser counts fails beyond the bound itself.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { bound, secondsOfBuild } from './bound.mjs';
+import { bound, boundsOfCheck, secondsOfBuild } from './bound.mjs';
 import { opener } from './browser.mjs';
 import { build, copyOfCheckout } from './site.mjs';
 
@@ -23,19 +22,7 @@ test('a build with nothing changed, and one after a changed sentence', () => {
 });
 
 test('tally check: its time, and its memory', async () => {
-  const started = performance.now();
-  // The executable itself: cargo's memory is not tally's.
-  const check = spawn(join(checkout, 'target/debug/tally'), ['check'], { cwd: checkout, stdio: 'ignore' });
-  let peak = 0;
-  const look = setInterval(() => {
-    const path = `/proc/${check.pid}/status`;
-    if (existsSync(path)) peak = Math.max(peak, Number(readFileSync(path, 'utf8').match(/VmHWM:\s+(\d+)/)?.[1] ?? 0));
-  }, 20);
-  const code = await new Promise((ended) => check.on('close', ended));
-  clearInterval(look);
-  assert.equal(code, 0);
-  bound('tally check', (performance.now() - started) / 1000, 3, 's', { slack: 2 });
-  bound('memory of tally check', peak / 1024, 200, 'MiB', { slack: 2 });
+  await boundsOfCheck('tally check', checkout, { seconds: 3, mebibytes: 200 });
 });
 
 test('the first screen answers', async () => {

@@ -181,6 +181,7 @@ impl CommandLine {
             return write_out(&verb.print(&project)?);
         }
         let machine = machine_or_session(&project, self.machine.as_deref().unwrap_or("local"))?;
+        let project = if matches!(self.verb, Verb::Check(_)) { project.with_reference_alone() } else { project };
         let view = View::new(project, machine, None)?;
         let Some(printed) = self.verb.printed(&view, form) else { unreachable!("done above") };
         write_out(&printed?)

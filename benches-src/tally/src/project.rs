@@ -11,6 +11,8 @@ use crate::name;
 #[derive(Debug, Clone)]
 pub struct Project {
     root: PathBuf,
+    /// The one machine that is looked at, where not all are.
+    only: Option<String>,
 }
 
 impl Project {
@@ -19,7 +21,7 @@ impl Project {
         let here = env::current_dir().context("the current folder cannot be read")?;
         let is_root = |folder: &&Path| folder.join("book.toml").is_file() && folder.join("benches-src").is_dir();
         match here.ancestors().find(is_root) {
-            Some(root) => Ok(Self { root: root.to_owned() }),
+            Some(root) => Ok(Self { root: root.to_owned(), only: None }),
             None => bail!(
                 "{} is in no checkout of the book; start tally below the folder that holds book.toml and benches-src",
                 here.display()
@@ -30,7 +32,7 @@ impl Project {
     /// The checkout that lies here.
     pub fn at(root: &Path) -> Result<Self> {
         ensure!(root.join("benches-src").is_dir(), "{} is no checkout of the book", root.display());
-        Ok(Self { root: root.canonicalize()? })
+        Ok(Self { root: root.canonicalize()?, only: None })
     }
 
     pub fn root(&self) -> &Path {
@@ -288,8 +290,20 @@ impl Project {
                 slugs.push(slug);
             }
         }
+        slugs.retain(|slug| self.only.as_ref().is_none_or(|only| only == slug));
         slugs.sort();
         Ok(slugs)
+    }
+
+    /// The same without any machine that came with the checkout but the reference machine.
+    pub fn with_reference_alone(&self) -> Self {
+        let only = self.reference().map(|reference| reference.slug().to_owned());
+        Self { only, ..self.clone() }
+    }
+
+    /// The same with all machines that came with the checkout.
+    pub fn with_all_machines(&self) -> Self {
+        Self { only: None, ..self.clone() }
     }
 
     /// The machine that published pages show, if there is one.

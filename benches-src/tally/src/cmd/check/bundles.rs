@@ -10,9 +10,9 @@ use crate::record::side_by_side::side_by_side;
 
 /// Opens all of them, and says what is wrong.
 pub fn check(view: &View) -> Result<Vec<String>> {
-    let machines = view.project.machines()?.into_iter();
-    let opened: Vec<Contributed> =
-        machines.map(|slug| Contributed::of(&view.project, &Machine::Exported(slug))).collect();
+    let project = view.project.with_all_machines();
+    let machines = project.machines()?.into_iter().map(Machine::Exported);
+    let opened: Vec<Contributed> = machines.map(|machine| Contributed::of(&project, &machine)).collect();
     let sessions: Vec<&Session> = opened.iter().flat_map(|own| &own.sessions).collect();
     let wrong = side_by_side(sessions, Session::check_digest).into_iter().filter_map(Result::err);
     let root = format!("{}/", view.project.root().display());

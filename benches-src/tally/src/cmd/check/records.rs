@@ -9,8 +9,8 @@ use crate::print::view::View;
 use crate::project::{Machine, Project};
 use crate::record::contributed::{Contributed, Session};
 use crate::record::copies::Copies;
+use crate::record::freshness::Current;
 use crate::record::side_by_side::side_by_side;
-use crate::record::sources::Current;
 use crate::record::store::Store;
 
 /// What is asked of all records, so that they can be looked at beside everything else.
@@ -50,10 +50,11 @@ impl Records {
             let current = Current::read(plan, experiment, view.known());
             Ok(Planned { chapter: plan.chapter.clone(), name: experiment.name.clone(), current, named })
         };
+        let project = view.project.with_all_machines();
         Ok(Self {
-            project: view.project.clone(),
-            machines: view.project.machines()?.into_iter().map(Machine::Exported).collect(),
-            reference: view.project.reference(),
+            machines: project.machines()?.into_iter().map(Machine::Exported).collect(),
+            reference: project.reference(),
+            project,
             experiments: view.plans.experiments().map(planned).collect::<Result<_>>()?,
         })
     }
@@ -61,26 +62,22 @@ impl Records {
     /// Records that came with the checkout can be read, and those of the reference machine are of
     /// the listings that are shown. Second, which records of other machines are not: those machines
     /// cannot be asked again whenever a listing changes, and where they are shown they say so.
-    /// Every number that has a name comes to its unit. Each record is forgotten once it was looked
-    /// at, and all CPUs look.
+    /// Every number that has a name comes to its unit. Each machine and each record is forgotten
+    /// once it was looked at, and all CPUs look.
     pub fn check(&self) -> (Vec<String>, Vec<String>) {
-        let open = |machine| (machine, Store::open(&self.project, machine));
-        let stores: Vec<(&Machine, Store)> = side_by_side(self.machines.iter().collect(), open);
-        let (mut wrong, mut aged, mut all) = (Vec::new(), Vec::new(), Vec::new());
-        for (machine, store) in &stores {
-            let Store::Exported(own) = store else { continue };
+        let (mut wrong, mut aged, mut copies) = (Vec::new(), Vec::new(), Copies::default());
+        for machine in &self.machines {
+            let store = Store::open(&self.project, machine);
+            let Store::Exported(own) = &store else { continue };
             wrong.extend(own.unreadable.iter().chain(&own.strays).cloned());
-            all.extend(self.asked(machine, store, own));
-        }
-        let mut copies = Copies::default();
-        let sessions = stores.iter().flat_map(|(_, store)| store.sessions());
-        for session in sessions {
-            let noted = copies.note(&session.path, session.headers());
-            wrong.extend(noted.err().map(|error| format!("{}: {error}", session.path.display())));
-        }
-        for check in side_by_side(all, record) {
-            wrong.extend(check.wrong);
-            aged.extend(check.aged);
+            for session in &own.sessions {
+                let noted = copies.note(&session.path, session.headers());
+                wrong.extend(noted.err().map(|error| format!("{}: {error}", session.path.display())));
+            }
+            for check in side_by_side(self.asked(machine, &store, own), record) {
+                wrong.extend(check.wrong);
+                aged.extend(check.aged);
+            }
         }
         let root = format!("{}/", self.project.root().display());
         let without_root = |all: Vec<String>| all.into_iter().map(|words| words.replace(&root, "")).collect();
