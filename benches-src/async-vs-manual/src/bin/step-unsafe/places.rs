@@ -16,9 +16,14 @@ impl<F: Future<Output = ()>> Places<F> {
         Self(Box::new([const { MaybeUninit::uninit() }; SOURCES]))
     }
 
-    /// Makes a future in its place. One that was there is forgotten and never dropped.
+    /// Makes a future in its place.
+    ///
+    /// # Safety
+    ///
+    /// None is there that was not ready, and each that is put is polled until it is ready before the places are dropped: a future stays
+    /// pinned where it was polled until it is dropped.
     #[inline]
-    pub fn put(&mut self, descriptor: u32, make: impl FnOnce() -> F) {
+    pub unsafe fn put(&mut self, descriptor: u32, make: impl FnOnce() -> F) {
         self.0[descriptor as usize].write(make());
     }
 
