@@ -21,7 +21,6 @@ fn call_task(_: Nothing, placement: Placement, clock: Clock) -> Result<u64> {
         calls = runtime.block_on(runtime.spawn(driver))??;
         Ok(())
     })?;
-    // The function adds one to what it is called with.
     Ok(calls)
 }
 

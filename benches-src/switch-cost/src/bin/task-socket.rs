@@ -18,7 +18,6 @@ fn task_socket(RingOfTasks { ring, runtime }: RingOfTasks, placement: Placement,
     let mut tasks = Tasks::start(runtime, links, pass_on);
     clock.time(ring.hops, |laps| tasks.drive(|driver| drive(driver, laps)))?;
     let (driver, others) = tasks.into_parts();
-    // The closed end goes round like a token: each task reads the end of its stream and leaves.
     drop(driver);
     others.join()
 }
