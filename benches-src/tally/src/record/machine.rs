@@ -3,16 +3,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::changed::SETTABLE;
-pub use self::kernel::host as host_name;
 use self::list::{FACTS, Fact, ON_ENTRY};
 use super::processors::{bytes_of_cache, cpus_in_list};
 use crate::record::checksum::hash;
+use crate::record::files::{read, root};
 
 mod changed;
 mod cpu;
@@ -20,7 +18,7 @@ mod doubts;
 mod emulation;
 mod groups;
 mod hypervisor;
-mod kernel;
+pub(super) mod kernel;
 mod list;
 mod mitigations;
 mod provider;
@@ -251,24 +249,6 @@ pub fn day_of(time: &str) -> &str {
 
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-/// Where a machine's files lie.
-fn root() -> &'static Path {
-    Path::new("/")
-}
-
-/// The text of a file, if it has any.
-pub(super) fn read(path: impl AsRef<Path>) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
-/// What stands in a file after a name at the beginning of a line.
-fn row(path: impl AsRef<Path>, name: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
-    Some(value.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod compression;
 pub mod contributed;
 pub mod copies;
 pub mod digest;
+mod files;
 pub mod freshness;
 pub mod history;
 pub mod known;

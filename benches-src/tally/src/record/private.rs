@@ -7,14 +7,13 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::machine::host_name;
-use super::validity::is_control;
+use super::machine::kernel;
 
 /// Names that must never stand in a record: this host's and this user's.
 pub fn private_names() -> Vec<String> {
     let variables = ["USER", "LOGNAME", "HOSTNAME"];
     let mut names: Vec<String> = variables.iter().filter_map(|name| std::env::var(name).ok()).collect();
-    names.extend(host_name());
+    names.extend(kernel::host());
     names.extend(fs::read_to_string("/etc/machine-id").map(|id| id.trim().to_owned()));
     // Shorter or more common ones would be found inside innocent words.
     names.retain(|name| name.len() > 3 && !["localhost", "root"].contains(&name.as_str()));
@@ -96,4 +95,11 @@ static PATH: LazyLock<Regex> =
 
 fn literal(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a literal that is well formed")
+}
+
+/// What moves a terminal's cursor or colours, beyond the end of a line, or has what follows run
+/// from right to left.
+pub fn is_control(sign: char) -> bool {
+    let turns = matches!(sign, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (sign.is_control() && !['\n', '\t'].contains(&sign))
 }

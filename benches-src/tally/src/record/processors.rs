@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::machine::read;
+use super::files::read;
 
 /// The CPUs that a list such as `0-3,8` names. Linux knows no more than this of them.
 pub fn cpus_in_list(list: &str) -> Vec<usize> {

@@ -13,6 +13,7 @@ use crate::book::count::Count;
 use crate::book::reading;
 use crate::name;
 use crate::record::machine::{Facts, SETTABLE, State};
+use crate::record::private::is_control;
 use crate::record::seen::{Seen, Timed};
 use crate::record::{End, Failure, Header, RunOf};
 
@@ -248,11 +249,4 @@ fn text(words: &str) -> Result<()> {
     let control = words.chars().find(|sign| is_control(*sign));
     ensure!(control.is_none(), "a control character in {words:?}");
     Ok(())
-}
-
-/// What moves a terminal's cursor or colours, beyond the end of a line, or has what follows run
-/// from right to left.
-pub fn is_control(sign: char) -> bool {
-    let turns = matches!(sign, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || (sign.is_control() && !['\n', '\t'].contains(&sign))
 }

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::read;
+use crate::record::files::{read, row};
 use crate::record::processors::cpus_in_list;
 
 /// The least that any group allows, and at which height.
@@ -56,7 +56,7 @@ pub fn cpu_set(root: &Path) -> Option<String> {
 
 /// How often any of the groups was throttled since it exists.
 pub fn throttled(root: &Path) -> Option<u64> {
-    let times = |folder: &PathBuf| super::row(folder.join("cpu.stat"), "nr_throttled")?.parse::<u64>().ok();
+    let times = |folder: &PathBuf| row(folder.join("cpu.stat"), "nr_throttled")?.parse::<u64>().ok();
     folders(root, "cpu")?.iter().filter_map(times).reduce(|sum, times| sum.saturating_add(times))
 }
 

@@ -10,8 +10,8 @@ use flate2::read::GzDecoder;
 use rustix::system::{Uname, uname};
 use rustix::time::{ClockId, clock_getres};
 
-use super::read;
 use crate::answered::answered;
+use crate::record::files::read;
 
 /// What uname says, if it may be asked.
 static NAMES: LazyLock<Option<Uname>> = LazyLock::new(|| answered(uname));

@@ -4,8 +4,9 @@ use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
 use super::provider::Firmware;
-use super::{cpu, emulation, groups, hypervisor, kernel, mitigations, read, root, row, strain, topology};
+use super::{cpu, emulation, groups, hypervisor, kernel, mitigations, strain, topology};
 use crate::book::allocator::Allocator;
+use crate::record::files::{read, root, row};
 use crate::record::private::plain;
 use crate::record::processors::{Cache, caches_of, cpus_in_both, cpus_in_list, same_core};
 

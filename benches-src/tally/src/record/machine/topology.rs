@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::read;
+use crate::record::files::read;
 use crate::record::processors::{caches_below, cpus_in_list};
 
 /// One line such as `4 CPUs: 2 cores of 1 package, 2 threads each, 1 NUMA node, L3 shared by all`.
