@@ -260,9 +260,11 @@ test('the first key leads past the sidebar to the text', async () => {
 test('the arrow keys scroll a table and leave the page where it is', async () => {
   const { page, close } = await open('switch-cost/what-a-hop-over-a-socket-costs.html#socket', { width: 390 });
   const address = page.url();
-  await page.locator('#socket .wide').first().focus();
+  // Some parts of a table fit a phone.
+  const wider = await page.locator('#socket .wide').evaluateAll((boxes) => boxes.findIndex((box) => box.scrollWidth > box.clientWidth));
+  await page.locator('#socket .wide').nth(wider).focus();
   for (let press = 0; press < 5; press++) await page.keyboard.press('ArrowRight');
-  await page.waitForFunction(() => document.querySelector('#socket .wide').scrollLeft > 0);
+  await page.waitForFunction((wider) => document.querySelectorAll('#socket .wide')[wider].scrollLeft > 0, wider);
   assert.equal(page.url(), address);
   await close();
 });
