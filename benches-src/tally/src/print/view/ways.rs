@@ -39,7 +39,9 @@ impl View {
         let Asked { plan, experiment, expression } = asked;
         let page = self.link_to(plan, experiment);
         let Some(selector) = expression.leaves().into_iter().next() else { return Ok(page) };
-        let has_table = self.places.has_table(&experiment.name);
+        // Without a record there are no rows.
+        let has_rows = self.places.has_table(&experiment.name)
+            && self.store(&self.machine).has(&plan.chapter, &experiment.name);
         let cells = experiment.planned_cells()?;
         let measures = &experiment.measures;
         let stands_below = cells.len() == 1 && have_a_row_each(measures.len()) && measures.contains(&selector.measure);
@@ -48,7 +50,7 @@ impl View {
             row => row,
         });
         let of_row = |row| page.replacen(&format!("#{}", experiment.name), &format!("#{row}"), 1);
-        Ok(row.ok().filter(|_| has_table).map_or(page.clone(), of_row))
+        Ok(row.ok().filter(|_| has_rows).map_or(page.clone(), of_row))
     }
 
     /// A link to a program's file on the page of all programs of its chapter.
