@@ -8,6 +8,7 @@ use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
 use crate::print::render::{measure_anchor, row_anchor};
 use crate::print::results::have_a_row_each;
+use crate::project::Machine;
 
 impl View {
     /// Whether the page that is printed is a chapter's own, or lies below it.
@@ -39,9 +40,7 @@ impl View {
         let Asked { plan, experiment, expression } = asked;
         let page = self.link_to(plan, experiment);
         let Some(selector) = expression.leaves().into_iter().next() else { return Ok(page) };
-        // Without a record there are no rows.
-        let has_rows = self.places.has_table(&experiment.name)
-            && self.store(&self.machine).has(&plan.chapter, &experiment.name);
+        let has_rows = self.places.has_table(&experiment.name) && self.shows_rows(plan, experiment)?;
         let cells = experiment.planned_cells()?;
         let measures = &experiment.measures;
         let stands_below = cells.len() == 1 && have_a_row_each(measures.len()) && measures.contains(&selector.measure);
@@ -51,6 +50,20 @@ impl View {
         });
         let of_row = |row| page.replacen(&format!("#{}", experiment.name), &format!("#{row}"), 1);
         Ok(row.ok().filter(|_| has_rows).map_or(page.clone(), of_row))
+    }
+
+    /// Whether the page of an experiment's table has rows in it: of the machine that the book shows,
+    /// of the reference machine in the place of what a reader's own lacks, or of the machine whose
+    /// page it is.
+    fn shows_rows(&self, plan: &Plan, experiment: &Experiment) -> Result<bool> {
+        let has = |machine: &Machine| self.store(machine).has(&plan.chapter, &experiment.name);
+        let shown = self.of_machine(self.stands_in_for().unwrap_or_else(|| self.machine.clone()));
+        let instead = self.project.reference().filter(|_| shown.machine == Machine::Local);
+        if has(&shown.machine) || instead.as_ref().is_some_and(has) {
+            return Ok(true);
+        }
+        let page = self.places.home(&experiment.name);
+        Ok(page.map_or(Ok(None), |page| shown.stand_in(page))?.as_ref().is_some_and(has))
     }
 
     /// A link to a program's file on the page of all programs of its chapter.
