@@ -101,7 +101,7 @@ fn packed_record(lines: &str) -> Result<(Entry, Vec<u8>, Vec<u8>)> {
     let entry = Entry::of(&record.header, lines.as_bytes());
     let mut ends = Vec::new();
     Line::Header(Box::new(record.header.clone())).write(&mut ends)?;
-    Line::End(record.end.clone().context("the record is not complete")?).write(&mut ends)?;
+    Line::End(Box::new(record.end.clone().context("the record is not complete")?)).write(&mut ends)?;
     Ok((entry, ends, pack_quickly(line(&Own::Runs(record.seen().runs))?.as_bytes())?))
 }
 
@@ -201,7 +201,7 @@ fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> 
     };
     let sound = validity::Reader::new(&header, &entry.chapter, &entry.experiment)?;
     sound.end(&end)?;
-    Ok((*header, end))
+    Ok((*header, *end))
 }
 
 /// The lines of each record of a bundle's text.

@@ -49,7 +49,7 @@ pub enum Line {
     /// One process.
     Run(Box<RawRun>),
     /// How the session ended.
-    End(End),
+    End(Box<End>),
 }
 
 impl Line {

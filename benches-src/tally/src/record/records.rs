@@ -97,7 +97,7 @@ where
                 }
                 Ok(Line::End(last)) if end.is_none() => {
                     sound.end(&last).with_context(|| place(number))?;
-                    end = Some(last);
+                    end = Some(*last);
                 }
                 Ok(_) => {
                     bail!("{}: after the header come runs, and at last one end; this line is neither", place(number))
@@ -146,7 +146,7 @@ impl RawRecord {
         for run in &self.runs {
             Line::Run(Box::new(run.clone())).write(to)?;
         }
-        Line::End(self.end.clone().context("the record is not complete")?).write(to)
+        Line::End(Box::new(self.end.clone().context("the record is not complete")?)).write(to)
     }
 
     /// The same with what each observation comes to.

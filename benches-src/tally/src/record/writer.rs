@@ -72,7 +72,7 @@ impl Writer {
     /// earlier session of the same is kept beside it, and so is one that was measured with more
     /// effort.
     pub fn finish(mut self, record: &Record, end: &End) -> Result<Placed> {
-        self.line(&Line::End(end.clone()))?;
+        self.line(&Line::End(Box::new(end.clone())))?;
         self.file.sync_all().with_context(|| cannot_write(&self.partial))?;
         if let Err(error) = Record::load(&self.partial) {
             let aside = put_aside(&self.partial, &self.path, "failed")?;

@@ -1,5 +1,6 @@
 //! Known answers.
 
+use std::fs;
 use std::path::Path;
 
 use super::list::flag_names;
