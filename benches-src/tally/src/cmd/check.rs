@@ -37,9 +37,9 @@ pub struct Check {
 }
 
 impl Check {
-    /// Looks at everything and reports all that is wrong at once. The view has the reference machine
-    /// alone: what can be said does not depend on how many machines there are, and the records of
-    /// all are looked at one machine after the other.
+    /// Looks at everything and reports all that is wrong at once. The view has the reference
+    /// machine alone: what can be said does not depend on how many machines there are, and the
+    /// records of all are looked at one machine after the other.
     pub fn print(&self, view: &View) -> Result<String> {
         let records = Records::of(view)?;
         // Records are the half of the work that needs nothing of the other.

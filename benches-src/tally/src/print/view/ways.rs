@@ -52,9 +52,9 @@ impl View {
         Ok(row.ok().filter(|_| has_rows).map_or(page.clone(), of_row))
     }
 
-    /// Whether the page of an experiment's table has rows in it: of the machine that the book shows,
-    /// of the reference machine in the place of what a reader's own lacks, or of the machine whose
-    /// page it is.
+    /// Whether the page of an experiment's table has rows in it: of the machine that the book
+    /// shows, of the reference machine in the place of what a reader's own lacks, or of the machine
+    /// whose page it is.
     fn shows_rows(&self, plan: &Plan, experiment: &Experiment) -> Result<bool> {
         let has = |machine: &Machine| self.store(machine).has(&plan.chapter, &experiment.name);
         let shown = self.of_machine(self.stands_in_for().unwrap_or_else(|| self.machine.clone()));
