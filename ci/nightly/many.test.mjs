@@ -1,4 +1,5 @@
-// Bounds among a hundred machines: those that there are, again and again, with other seeds, since no record may stand twice.
+// Bounds among a hundred machines: those that there are, again and again, with other seeds, since
+// no record may stand twice.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,6 @@
-//! One operation: one request of 256, as in `step-futures`, but each future has a waker that may be used on any thread and may outlive
-//! everything. An event still polls its future: reactor and executor are merged, and nobody uses a waker.
+//! One operation: one request of 256, as in `step-futures`, but each future has a waker that any
+//! thread may use, and that may outlive everything. An event still polls its future: reactor and
+//! executor are merged, and no waker is used.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -24,7 +24,8 @@ pub(crate) fn step_unsafe(network: &Network, laps: impl Iterator<Item = ()>) {
     for () in laps {
         let listener = network.listen(REQUESTS);
         let descriptor = listener.descriptor();
-        // SAFETY: a descriptor that is given out is open nowhere else, so that nothing is in its place; a lap ends when all are ready.
+        // SAFETY: a descriptor that is given out is open nowhere else, so that nothing is in its
+        // place; a lap ends when all are ready.
         unsafe { futures.put(descriptor, || either(Job::Accept(listener), &arrivals)) };
         // As if it had had an event.
         events.push(Event::readable(descriptor));

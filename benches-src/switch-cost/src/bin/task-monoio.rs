@@ -1,4 +1,5 @@
-//! One operation: one hop as in task-streams, between tasks of monoio: a runtime on one thread that waits for io_uring instead of epoll.
+//! One operation: one hop as in task-streams, between tasks of monoio: a runtime on one thread that
+//! waits for io_uring instead of epoll.
 
 use std::process::ExitCode;
 
