@@ -186,11 +186,10 @@ impl Plans {
     fn one_that_answers(&self, expression: &Expression) -> Result<(&Plan, &Experiment)> {
         self.programs_are_known(expression)?;
         let (mut answering, mut first_error) = (Vec::new(), None);
-        for (plan, experiment) in self.experiments() {
+        for (plan, experiment) in self.experiments().filter(|(_, own)| own.has_programs_of(expression)) {
             match experiment.answers(expression) {
                 Ok(()) => answering.push((plan, experiment)),
-                Err(error) if experiment.has_programs_of(expression) => first_error = first_error.or(Some(error)),
-                Err(_) => {}
+                Err(error) => first_error = first_error.or(Some(error)),
             }
         }
         match answering[..] {

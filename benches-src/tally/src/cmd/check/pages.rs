@@ -143,7 +143,8 @@ fn shown_takeaways(view: &View) -> BTreeSet<String> {
 /// picture without its narrow form.
 pub fn unused(view: &View) -> Result<Vec<String>> {
     let pages: String = view.places.pages().iter().map(|(_, text)| text.as_str()).collect();
-    let mut texts: Vec<String> = all(&pages).into_iter().flatten().map(|directive| directive.command).collect();
+    let commands: BTreeSet<String> = all(&pages).into_iter().flatten().map(|directive| directive.command).collect();
+    let mut texts: Vec<String> = commands.iter().cloned().collect();
     texts.extend(view.front.expressions());
     for plan in &view.plans.0 {
         texts.extend(plan.quantities.iter().map(|quantity| quantity.formula.clone()));
@@ -162,21 +163,18 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
         wrong.push(format!("quantity {}: nothing says its name", quantity.name));
     }
     for (plan, claim) in view.plans.claims() {
-        let confirms = confirm::is_of_tools(claim) && pages.contains("cmdrun tally confirm -->");
-        if !confirms && !pages.contains(&format!("cmdrun tally claim {} -->", claim.id)) {
+        let confirms = confirm::is_of_tools(claim) && commands.contains("tally confirm");
+        if !confirms && !commands.contains(&format!("tally claim {}", claim.id)) {
             let place = view.project.place(&view.project.claim(&plan.chapter, &claim.id));
             wrong.push(format!("{place}: no page shows it; a page does by <!-- cmdrun tally claim {} -->", claim.id));
         }
     }
+    // What stands after a verb or a flag.
+    let pairs = |command| str::split_whitespace(command).zip(str::split_whitespace(command).skip(1));
+    let shown: BTreeSet<(&str, &str)> = commands.iter().map(String::as_str).flat_map(pairs).collect();
     for (plan, experiment) in view.plans.experiments() {
-        let name = &experiment.name;
-        let is_shown = |verb: &str| {
-            pages.contains(&format!("cmdrun tally {verb} {name} "))
-                || texts.iter().any(|text| text == &format!("tally {verb} {name}"))
-        };
-        if !["table", "chart", "limits"].iter().any(|verb| is_shown(verb))
-            && !pages.contains(&format!("--experiment {name} "))
-        {
+        let name = experiment.name.as_str();
+        if !["table", "chart", "limits", "--experiment"].iter().any(|word| shown.contains(&(word, name))) {
             let place = view.project.place(&view.project.experiment(&plan.chapter, name));
             wrong.push(format!("{place}: no page shows it; a page does by <!-- cmdrun tally table {name} -->"));
         }

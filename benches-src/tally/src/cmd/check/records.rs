@@ -30,13 +30,12 @@ struct Planned {
     named: Vec<(String, Expression)>,
 }
 
-/// A record that came with the checkout, and what is asked of it.
-struct Asked<'a> {
+/// The record that pages show of a machine's experiment.
+struct Shown<'a> {
     session: &'a Session,
     index: usize,
-    /// Where it is the one that pages show of its machine: of which experiment, and whether it must
-    /// be fresh.
-    shown: Option<(&'a Planned, bool)>,
+    planned: &'a Planned,
+    must_be_fresh: bool,
 }
 
 impl Records {
@@ -63,7 +62,8 @@ impl Records {
     /// the listings that are shown. Second, which records of other machines are not: those machines
     /// cannot be asked again whenever a listing changes, and where they are shown they say so.
     /// Every number that has a name comes to its unit. Each machine and each record is forgotten
-    /// once it was looked at, and all CPUs look.
+    /// once it was looked at, and all CPUs look. Processes of sessions that are not shown were read
+    /// when their digest was made, and are read again with `--bundles`.
     pub fn check(&self) -> (Vec<String>, Vec<String>) {
         let (mut wrong, mut aged, mut copies) = (Vec::new(), Vec::new(), Copies::default());
         for machine in &self.machines {
@@ -73,8 +73,9 @@ impl Records {
             for session in &own.sessions {
                 let noted = copies.note(&session.path, session.headers());
                 wrong.extend(noted.err().map(|error| format!("{}: {error}", session.path.display())));
+                wrong.extend(private(session));
             }
-            for check in side_by_side(self.asked(machine, &store, own), record) {
+            for check in side_by_side(self.shown(machine, &store, own), record) {
                 wrong.extend(check.wrong);
                 aged.extend(check.aged);
             }
@@ -84,19 +85,26 @@ impl Records {
         (without_root(wrong), without_root(aged))
     }
 
-    /// Every record of a machine. Of one that cannot be read, none is shown.
-    fn asked<'a>(&'a self, machine: &Machine, store: &'a Store, own: &'a Contributed) -> Vec<Asked<'a>> {
+    fn shown<'a>(&'a self, machine: &Machine, store: &'a Store, own: &'a Contributed) -> Vec<Shown<'a>> {
         let must_be_fresh = self.reference.as_ref() == Some(machine);
-        let mut all: Vec<Asked> =
-            own.records().map(|(session, index, _)| Asked { session, index, shown: None }).collect();
-        for planned in &self.experiments {
-            let Ok(Some(found)) = store.find(&planned.chapter, &planned.name, &planned.current) else { continue };
-            if let Some(own) = all.iter_mut().find(|own| found.is(own.session, own.index)) {
-                own.shown = Some((planned, must_be_fresh));
-            }
-        }
-        all
+        let of = |planned: &'a Planned| {
+            let found = store.find(&planned.chapter, &planned.name, &planned.current).ok()??;
+            let (session, index, _) = own.records().find(|(session, index, _)| found.is(session, *index))?;
+            Some(Shown { session, index, planned, must_be_fresh })
+        };
+        self.experiments.iter().filter_map(of).collect()
     }
+}
+
+/// The records of a session that say more of their machine than the allow-list has.
+fn private(session: &Session) -> Vec<String> {
+    let private = session.headers().filter(|header| header.machine.allow_listed() != header.machine);
+    let words = |name: &str| format!("{name} holds facts about the machine that are not on the allow-list");
+    private.map(|header| words(&place(session, &header.chapter, &header.experiment))).collect()
+}
+
+fn place(session: &Session, chapter: &str, experiment: &str) -> String {
+    format!("{}, {chapter}/{experiment}", session.path.display())
 }
 
 /// What is wrong with a record, and what is said of it if it is of older listings.
@@ -106,9 +114,9 @@ struct RecordCheck {
     aged: Option<String>,
 }
 
-fn record(asked: Asked) -> RecordCheck {
-    let Asked { session, index, shown } = asked;
-    let place = format!("{}, {}", session.path.display(), session.digest.head.records[index].name());
+fn record(shown: Shown) -> RecordCheck {
+    let Shown { session, index, planned, must_be_fresh } = shown;
+    let place = place(session, &planned.chapter, &planned.name);
     let mut check = RecordCheck::default();
     let record = match session.record(index) {
         Ok(record) => record,
@@ -117,10 +125,6 @@ fn record(asked: Asked) -> RecordCheck {
             return check;
         }
     };
-    if record.header.machine.allow_listed() != record.header.machine {
-        check.wrong.push(format!("{place} holds facts about the machine that are not on the allow-list"));
-    }
-    let Some((planned, must_be_fresh)) = shown else { return check };
     for (name, expression) in &planned.named {
         if let Err(error) = record.evaluate(expression) {
             check.wrong.push(format!("{place}: quantity {name}: {error:#}"));
