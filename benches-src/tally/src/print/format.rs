@@ -199,6 +199,16 @@ pub fn rough(quantity: &Quantity) -> String {
     if scale.name.is_empty() { value } else { format!("{value} {}", scale.name) }
 }
 
+/// A number as it is said before other words, and how much of these belongs to it: nothing may
+/// break between a number and what it is a number of, and nothing is *1.0× as long*.
+pub fn said_before(said: String, after: &str) -> (String, &'static str) {
+    if after.starts_with("× as ") && ["1.0", "1.00"].contains(&said.as_str()) {
+        return ("about as".to_owned(), "× as");
+    }
+    let unit = if after.starts_with('×') { "×" } else { "" };
+    (said + unit, unit)
+}
+
 /// A number to so many significant digits, with zeros in the places of others that it has before
 /// its point.
 fn significant(value: f64, digits: i32) -> String {
@@ -252,6 +262,19 @@ mod tests {
             (0.0, 3, "0"),
         ] {
             assert_eq!(significant(value, digits), shown, "{value} to {digits}");
+        }
+    }
+
+    #[test]
+    fn what_is_equal_is_about_as_much_and_other_ratios_keep_their_sign() {
+        for (said, after, words) in [
+            ("1.0", "× as long.", ("about as", "× as")),
+            ("1.00", "× as many.", ("about as", "× as")),
+            ("1.01", "× as long.", ("1.01×", "×")),
+            ("1.0", "× over sockets.", ("1.0×", "×")),
+            ("1.0 µs", " as well.", ("1.0 µs", "")),
+        ] {
+            assert_eq!(said_before(said.to_owned(), after), (words.0.to_owned(), words.1), "{said}{after}");
         }
     }
 

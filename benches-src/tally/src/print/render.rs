@@ -68,16 +68,16 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
     ))
 }
 
-/// A number as large letters say it, with its unit; its interval and all else is said where one
-/// points at it, and stands in the table that it leads to.
-pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, unit: &str) -> Result<String> {
+/// A number as large letters say it; its interval and all else is said where one points at it, and
+/// stands in the table that it leads to.
+pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, said: &str) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;
     let (anchor, shown) = (view.link_to_number(asked)?, format::quantity(quantity));
     let (on, context) = (stands_on(quantity), context(view, plan, experiment)?);
     let title = format!("{} [{}]; {expression}: {on}, {context}", shown.value, shown.interval_or_none());
     let marks = leading_marks(view, asked)?;
-    let value = html(&format!("{}{unit}", format::rough(quantity)));
-    Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{value}</a>{marks}", html(&title)))
+    let said = html(said);
+    Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{said}</a>{marks}", html(&title)))
 }
 
 /// What the reference machine says in the place of something that was not measured here, as HTML:

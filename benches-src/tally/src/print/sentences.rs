@@ -38,11 +38,10 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
     let ask = |name: &str| view.plans.asked(name, None);
     let show = |asked: &Asked, measured: &Measured, after: &str| {
         let Ok(quantity) = measured else { return Ok((String::new(), "")) };
-        // What it is a number of is part of it: nothing may break between the two.
-        let unit = if after.starts_with('×') { "×" } else { "" };
+        let (said, of_what_follows) = format::said_before(format::rough(quantity), after);
         Ok(match form {
-            Form::Page => (render::rough(view, asked, quantity, unit)?, unit),
-            Form::Text | Form::Json => (format::rough(quantity) + unit, unit),
+            Form::Page => (render::rough(view, asked, quantity, &said)?, of_what_follows),
+            Form::Text | Form::Json => (said, of_what_follows),
         })
     };
     let (filled, lacking) = filled(view, say, form, ask, known_well, show)?;
