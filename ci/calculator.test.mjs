@@ -110,7 +110,7 @@ test('160 random settings are each answered, and as tally answers them', async (
     await follow(opened, addresses[nth]);
     const live = await shown(opened);
     agrees(live, own, addresses[nth]);
-    assert.match(live.answer, /^(Yes|Probably|Probably not|No|These numbers cannot be): /, addresses[nth]);
+    assert.match(live.answer, /^(Yes|Probably|Too uncertain to say|Probably not|No|These numbers cannot be): /, addresses[nth]);
   }
   assert.deepEqual(new Set(cases.map((own) => own.would_threads_do)), new Set(['yes', 'probably', 'hardly', 'no', 'senseless']), 'of each kind there are some');
   await close();
@@ -159,7 +159,7 @@ test('between 100 and 101 connections, and wherever else two measurements meet, 
 });
 
 test('each row of the front page leads to the same answer of the calculator', async () => {
-  const choices = { yes: 'threads will do', probably: 'threads, probably', hardly: 'tasks, probably', no: 'tasks' };
+  const choices = { yes: 'threads will do', probably: 'threads, probably', open: 'too uncertain', hardly: 'tasks, probably', no: 'tasks' };
   const { opened: front, close: closeFront } = await open('index.html');
   const rows = await front.locator('table.which tbody tr:has(a[href*="would-threads-do.html#"])').evaluateAll((rows) =>
     rows.map((row) => [row.querySelector('a').getAttribute('href'), row.querySelector('strong').textContent]),

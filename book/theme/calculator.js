@@ -80,7 +80,7 @@
 
   // ---- The answer.
 
-  const STATES = ['yes', 'probably', 'hardly', 'unknown', 'no'];
+  const STATES = ['yes', 'probably', 'open', 'hardly', 'unknown', 'no'];
   const decides = ({ bound }) => bound.kind === 'decides';
 
   function worst(all) {
@@ -88,11 +88,12 @@
     return STATES[Math.max(...all.filter(decides).map(({ state }) => STATES.indexOf(state)))];
   }
 
-  /** How an interval stands to a limit. */
+  /** How an interval stands to a limit. What is kept below one has no effect at nothing. */
   function stands({ at }, { median, low, high }, limit) {
     const [ofLow, ofMedian, ofHigh] = [low, median, high].map((value) => (at === 'most' ? value <= limit : value >= limit));
     if (ofLow === ofHigh) return ofLow ? 'yes' : 'no';
-    return ofMedian ? 'probably' : 'hardly';
+    if (ofMedian) return 'probably';
+    return at === 'most' && low <= 0 ? 'open' : 'hardly';
   }
 
   /** How an output stands to its bound, and the phrase that says so. */

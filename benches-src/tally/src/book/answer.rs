@@ -7,7 +7,10 @@ pub enum State {
     Yes,
     /// The bound lies within the interval, and the median keeps to it.
     Probably,
-    /// The bound lies within the interval, and the median beyond it.
+    /// The interval reaches from no effect to beyond the bound, and the median is beyond it: noise
+    /// is no reason to take tasks.
+    Open,
+    /// The bound lies within the interval, the median beyond it, and no effect is excluded.
     Hardly,
     /// There is no number, or no interval.
     Unknown,
@@ -18,14 +21,15 @@ pub enum State {
 }
 
 impl State {
-    pub const ALL: [State; 6] =
-        [State::Yes, State::Probably, State::Hardly, State::Unknown, State::No, State::Senseless];
+    pub const ALL: [State; 7] =
+        [State::Yes, State::Probably, State::Open, State::Hardly, State::Unknown, State::No, State::Senseless];
 
     /// A word for scripts and colours.
     pub fn word(self) -> &'static str {
         match self {
             State::Yes => "yes",
             State::Probably => "probably",
+            State::Open => "open",
             State::Hardly => "hardly",
             State::Unknown => "unknown",
             State::No => "no",
@@ -41,7 +45,9 @@ impl State {
     /// Whether the answer is the same, sure or not.
     pub fn is_like(self, other: State) -> bool {
         let threads = |state| matches!(state, State::Yes | State::Probably);
-        self.is_known() && other.is_known() && threads(self) == threads(other)
+        let is_open = |state| state == State::Open;
+        let is_alike = threads(self) == threads(other) && is_open(self) == is_open(other);
+        self.is_known() && other.is_known() && is_alike
     }
 
     /// Which to use, in a table.
@@ -49,6 +55,7 @@ impl State {
         match self {
             State::Yes => "threads will do",
             State::Probably => "threads, probably",
+            State::Open => "too uncertain",
             State::Hardly => "tasks, probably",
             State::No => "tasks",
             State::Unknown | State::Senseless => "not known",

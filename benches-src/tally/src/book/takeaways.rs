@@ -105,8 +105,8 @@ pub struct Case {
     /// What must be so over whole intervals: two expressions with `>`, `<` or `~` (alike within a
     /// quarter) between them, such as `["hop-ratio > 1"]`. `10 busy connections is yes or probably`
     /// is so if the calculator answers that worked case with one of these words: yes, probably,
-    /// hardly or no. `hop-ratio range > 1` is so if every machine's number is. The last case has
-    /// none, and covers all that is left; every case before it has some.
+    /// open, hardly or no. `hop-ratio range > 1` is so if every machine's number is. The last case
+    /// has none, and covers all that is left; every case before it has some.
     #[serde(default)]
     pub when: Vec<String>,
     /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it

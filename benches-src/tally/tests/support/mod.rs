@@ -196,6 +196,7 @@ formula = "requests * one_pinned"
 yes = { say = "Yes: {parts}.", between = ", ", last = ", and " }
 no = { say = "No: {parts}.", between = "; ", last = "; " }
 probably = { say = "Probably: {parts}.", between = "; ", last = "; " }
+open = { say = "Too uncertain to say: {parts}.", between = "; ", last = "; " }
 hardly = { say = "Probably not: {parts}.", between = "; ", last = "; " }
 senseless = { say = "These numbers cannot be: {parts}.", between = "; ", last = "; " }
 pool = { say = "A pool needs {parts}.", between = ", ", last = ", and " }

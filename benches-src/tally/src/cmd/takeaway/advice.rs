@@ -67,8 +67,11 @@ fn row<'a>(view: &View, advice: &'a Advice, form: Form) -> Result<Row<'a>> {
     let way = format!("{}#{}", view.way_to("would-threads-do.md"), case.address(&data)?);
     let state = takeaways::answered(view, &view.machine, service)?;
     let here = state.unwrap_or(State::Yes);
-    let alike =
-        Among::count(view, |machine| Ok(takeaways::answered(view, machine, service)?.map(|own| own.is_like(here))))?;
+    // Where nothing was measured here, those count that have an answer.
+    let counts = |own: &State| state.is_some() || *own != State::Open;
+    let alike = Among::count(view, |machine| {
+        Ok(takeaways::answered(view, machine, service)?.filter(counts).map(|own| own.is_like(here)))
+    })?;
     let among = match state {
         Some(_) => alike.words(),
         // What was not measured here has an answer elsewhere.

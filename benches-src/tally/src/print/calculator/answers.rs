@@ -40,6 +40,7 @@ impl Numbers<'_> {
         let (sentence, changes, change) = match state {
             State::Yes => (&sentences.yes, &sentences.still, self.still(case)?),
             State::Probably => (&sentences.probably, &sentences.would, self.would(case)?),
+            State::Open => (&sentences.open, &sentences.would, self.would(case)?),
             State::Hardly => (&sentences.hardly, &sentences.would, self.would(case)?),
             State::No => (&sentences.no, &sentences.would, self.would(case)?),
             State::Unknown => (&sentences.unknown, &sentences.would, Vec::new()),
@@ -184,13 +185,14 @@ fn lever(setting: &Setting, value: f64) -> String {
     format!("{} {}", words::plain(value), setting.label)
 }
 
-/// How an interval stands to a limit.
+/// How an interval stands to a limit. What is kept below one has no effect at nothing.
 fn stands(at: At, median: f64, (low, high): (f64, f64), limit: f64) -> State {
     let is_kept = |value: f64| if at == At::Most { value <= limit } else { value >= limit };
     match (is_kept(low), is_kept(median), is_kept(high)) {
         (true, _, true) => State::Yes,
         (false, _, false) => State::No,
         (_, true, _) => State::Probably,
+        _ if at == At::Most && low <= 0.0 => State::Open,
         _ => State::Hardly,
     }
 }

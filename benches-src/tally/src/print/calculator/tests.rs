@@ -50,6 +50,7 @@ const DATA: &str = r#"
     yes = { say = "Yes: {parts}.", between = ", ", last = ", and " }
     no = { say = "No: {parts}.", between = "; ", last = "; " }
     probably = { say = "Probably: {parts}.", between = "; ", last = "; " }
+    open = { say = "Open: {parts}.", between = "; ", last = "; " }
     hardly = { say = "Hardly: {parts}.", between = "; ", last = "; " }
     senseless = { say = "Cannot be: {parts}.", between = "; ", last = "; " }
     pool = { say = "A pool: {parts}.", between = ", ", last = " and " }
@@ -123,6 +124,10 @@ fn the_end_of_an_interval_decides_and_where_both_are_needed_both_are_said() {
     assert_eq!((state, text.as_str()), (State::Probably, "Probably: 8 to 12 under way."), "no wait makes up for it");
     let (state, text) = about(41e-3);
     assert_eq!((state, text.as_str()), (State::Hardly, "Hardly: 8 to 12 under way."));
+    let (state, text) = answer(case, Ok(estimate(41e-3, -10e-3, 50e-3)));
+    assert_eq!((state, text.as_str()), (State::Open, "Open: 0 to 12 under way."), "it may be nothing");
+    let (state, _) = answer(case, Ok(estimate(39e-3, -10e-3, 50e-3)));
+    assert_eq!(state, State::Probably, "the median keeps to the bound");
     let (state, text) = of(45e-3, 48e-3);
     assert_eq!(
         (state, text.as_str()),

@@ -12,7 +12,9 @@ pub struct Sentences {
     pub yes: Sentence,
     /// An interval reaches over a bound, and its median keeps to it,
     pub probably: Sentence,
-    /// or does not.
+    /// or does not, and no effect may be all there is,
+    pub open: Sentence,
+    /// or may not.
     pub hardly: Sentence,
     pub no: Sentence,
     pub unknown: Sentence,
