@@ -72,18 +72,28 @@ export function otherMachines(checkout) {
   return machines(checkout).filter((name) => name !== reference);
 }
 
+/** A function of a name that is asked for the same ones again and again. */
+export function kept(compute) {
+  const known = new Map();
+  return (name) => {
+    if (!known.has(name)) known.set(name, compute(name));
+    return known.get(name);
+  };
+}
+
 /** Every link of a built site that leads nowhere, and every id that a page has twice. */
 export function deadLinks(site) {
-  const texts = new Map();
-  const mainOf = (name) => {
-    if (!texts.has(name)) texts.set(name, readFileSync(join(site, name), 'utf8').match(/<main>[\s\S]*<\/main>/)[0]);
-    return texts.get(name);
-  };
+  const mainOf = kept((name) => readFileSync(join(site, name), 'utf8').match(/<main>[\s\S]*<\/main>/)[0]);
   const idsOf = (name) => [...mainOf(name).matchAll(/<[a-z][^<>]*? id="([^"]+)"/g)].map(([, id]) => id);
+  const anchorsOf = kept((name) => new Set(idsOf(name)));
   const dead = [];
   for (const name of [...pages(site), 'print.html']) {
     const ids = idsOf(name);
-    dead.push(...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${name}: the id ${id} twice`));
+    const seen = new Set();
+    for (const id of ids) {
+      if (seen.has(id)) dead.push(`${name}: the id ${id} twice`);
+      seen.add(id);
+    }
     const links = [...mainOf(name).matchAll(/<a\b[^<>]*? href="([^"]+)"/g)].map(([, link]) => link);
     for (const link of new Set(links)) {
       if (/^https?:/.test(link)) continue;
@@ -91,7 +101,7 @@ export function deadLinks(site) {
       const target = path ? normalize(join(dirname(name), path)) : name;
       if (!existsSync(join(site, target))) dead.push(`${name}: no page ${link}`);
       // Settings of the calculator are no place.
-      else if (anchor && !anchor.includes('=') && target.endsWith('.html') && !idsOf(target).includes(anchor)) dead.push(`${name}: no anchor ${link}`);
+      else if (anchor && !anchor.includes('=') && target.endsWith('.html') && !anchorsOf(target).has(anchor)) dead.push(`${name}: no anchor ${link}`);
     }
   }
   return dead;

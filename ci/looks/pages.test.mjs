@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { barriers, eachPage, opener, wider } from '../browser.mjs';
-import { deadLinks, pages, published } from '../site.mjs';
+import { deadLinks, kept, pages, published } from '../site.mjs';
 
 const site = published();
 const open = opener(site);
@@ -22,29 +22,62 @@ test('there are pages, and pages with figures', () => {
 /** The file that a link on a page leads to. */
 const linked = (name, link) => join(site, dirname(name), link);
 
-test('without JavaScript every chart and table is there, one picture at a time', async () => {
-  for (const [width, seen, hidden] of [[1440, '.wide-only', '.narrow-only'], [390, '.narrow-only', '.wide-only']]) {
-    await eachPage(site, withFigures, { width, javaScriptEnabled: false }, async (name, page) => {
-      for (const figure of await page.locator('figure.figure').all()) {
-        const svg = figure.locator(`${seen} svg`);
-        const box = await svg.boundingBox();
-        assert.ok(box && box.width > 200 && box.height > 60, `${name}: no chart at ${width} px`);
-        assert.equal(await figure.locator(`${hidden} svg`).isVisible(), false);
-        // A picture with ways to other pages is a group, or a screen reader would not come to them.
-        const role = (await svg.locator('a').count()) > 0 ? 'group' : 'img';
-        assert.equal(await svg.getAttribute('role'), role);
-        const [title, description] = [await svg.locator('> title').textContent(), await svg.locator('> desc').textContent()];
-        assert.ok(title.length > 10, `${name}: ${title}`);
-        assert.match(title + description, /\d/, `${name}: its title and its description say no number`);
-        const specification = await figure.locator('a[href$=".vl.json"]').first().getAttribute('href');
-        const { rows } = JSON.parse(readFileSync(linked(name, specification), 'utf8')).datasets;
-        const marks = await svg.locator('.mark-symbol path, .mark-rect path').count();
-        // A figure of machines has rows that are ticks, lines and names, and may show a single machine.
-        const shown = rows.filter(({ who }) => who === undefined || who === 'here' || who === 'other').length;
-        assert.ok(shown === 0 ? marks >= Math.min(3, rows.length) : marks >= Math.min(3, shown), `${name}: ${marks} marks for ${shown} rows`);
-      }
-      for (const value of await page.locator('a.value').allTextContents()) assert.match(value, /^<?-?\d{1,3}(,\d{3})*(\.\d+)?(×| (ns|µs|ms|s|B|KiB|MiB|GiB))?$/);
-    });
+/** Of each figure, the picture of this kind, and whether one of the other kind is seen. */
+const pictures = (figures, [kind, other]) =>
+  figures.map((figure) => {
+    const svg = figure.querySelector(`${kind} svg`);
+    const { width, height } = svg.getBoundingClientRect();
+    return {
+      size: [width, height],
+      isOtherSeen: [...figure.querySelectorAll(`${other} svg`)].some((other) => other.checkVisibility()),
+      // A picture with ways to other pages is a group, or a screen reader would not come to them.
+      roles: [svg.getAttribute('role'), svg.querySelector('a') ? 'group' : 'img'],
+      title: svg.querySelector(':scope > title').textContent,
+      description: svg.querySelector(':scope > desc').textContent,
+      specification: figure.querySelector('a[href$=".vl.json"]').getAttribute('href'),
+      marks: svg.querySelectorAll('.mark-symbol path, .mark-rect path').length,
+    };
+  });
+
+/** What a citation says, as text and for BibTeX, and where it leads. */
+const citations = (cites) =>
+  cites.map((cite) => ({
+    text: cite.querySelector(':scope > p').textContent,
+    code: cite.querySelector('code').textContent,
+    link: cite.querySelector(':scope > p a').getAttribute('href'),
+  }));
+
+// Every page is visited once without JavaScript.
+const without = new Map();
+test.before(async () => {
+  await eachPage(site, all, { javaScriptEnabled: false }, async (name, page) => {
+    const seen = { cites: await page.$$eval('details.cite', citations), values: await page.locator('a.value').allTextContents(), pictures: [] };
+    for (const [width, kinds] of [[1440, ['.wide-only', '.narrow-only']], [390, ['.narrow-only', '.wide-only']]]) {
+      if (!withFigures.includes(name)) continue;
+      await page.setViewportSize({ width, height: 900 });
+      seen.pictures.push(...(await page.$$eval('figure.figure', pictures, kinds)));
+    }
+    without.set(name, seen);
+  });
+});
+
+test('without JavaScript every chart and table is there, one picture at a time', () => {
+  const rowsOf = kept((file) => JSON.parse(readFileSync(file, 'utf8')).datasets.rows);
+  for (const [name, seen] of without) {
+    for (const { size, isOtherSeen, roles, title, description, specification, marks } of seen.pictures) {
+      assert.ok(size[0] > 200 && size[1] > 60, `${name}: no chart, but ${size} px`);
+      assert.equal(isOtherSeen, false, name);
+      assert.equal(roles[0], roles[1], name);
+      assert.ok(title.length > 10, `${name}: ${title}`);
+      assert.match(title + description, /\d/, `${name}: its title and its description say no number`);
+      const rows = rowsOf(linked(name, specification));
+      // A figure of machines has rows that are ticks, lines and names, and may show a single machine.
+      const shown = rows.filter(({ who }) => who === undefined || who === 'here' || who === 'other').length;
+      assert.ok(shown === 0 ? marks >= Math.min(3, rows.length) : marks >= Math.min(3, shown), `${name}: ${marks} marks for ${shown} rows`);
+    }
+    if (!withFigures.includes(name)) continue;
+    assert.ok(seen.pictures.length > 1, `${name} has no picture`);
+    for (const value of seen.values) assert.match(value, /^(<?-?\d{1,3}(,\d{3})*(\.\d+)?(×| (ns|µs|ms|s|B|KiB|MiB|GiB))?|about as)$/, name);
   }
 });
 
@@ -87,24 +120,18 @@ test('a live chart is drawn from our own copy of Vega, and only when somebody as
   }
 });
 
-test('every figure and every claim can be cited with its machine, and the citation leads back to it', async () => {
-  await eachPage(site, all, { javaScriptEnabled: false }, async (name, page) => {
-    const cites = await page.$$eval('details.cite', (cites) =>
-      cites.map((cite) => ({
-        text: cite.querySelector(':scope > p').textContent,
-        code: cite.querySelector('code').textContent,
-        link: cite.querySelector(':scope > p a').getAttribute('href'),
-      })),
-    );
+test('every figure and every claim can be cited with its machine, and the citation leads back to it', () => {
+  const idsOf = kept((file) => new Set([...readFileSync(file, 'utf8').matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)));
+  for (const [name, { cites }] of without) {
     for (const { text, code, link } of cites) {
       // A claim that was not measured has a machine, and no day.
       assert.match(text, /Threads or tasks\?.*(\d{4}-\d\d-\d\d|not measured|\? [a-z])|not measured.*Threads or tasks\? [a-z]/s, `${name}: ${text}`);
       assert.match(code, /^@misc\{threads-or-tasks-[\w-]+, title = \{/);
       const [target, anchor] = link.split('#');
       const file = target ? linked(name, target) : join(site, name);
-      assert.ok(readFileSync(file, 'utf8').includes(`id="${anchor}"`), `${name}: ${anchor}`);
+      assert.ok(idsOf(file).has(anchor), `${name}: ${anchor}`);
     }
-  });
+  }
 });
 
 test('pages stay light: at most 250 KB compressed before live charts', () => {

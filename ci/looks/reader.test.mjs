@@ -8,7 +8,7 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { eachPage, opener } from '../browser.mjs';
 import { aboveCeilings, counted, pages as sources, prose } from '../prose.mjs';
-import { pages, published } from '../site.mjs';
+import { kept, pages, published } from '../site.mjs';
 
 const site = published();
 const open = opener(site);
@@ -50,9 +50,34 @@ const look = (page) =>
     };
   });
 
+/** Opens everything that folds. */
+const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+
+/** Tables that are wider than their room. */
+const wideTables = (boxes) =>
+  boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.closest('[id]')?.id}: ${box.scrollWidth} of ${box.clientWidth} px`);
+
+/** Tables whose first number lies beyond their right end. */
+const withoutNumber = (boxes) =>
+  boxes.flatMap((box) => {
+    const number = [...box.querySelectorAll('tbody td')].find((cell) => /\d/.test(cell.textContent));
+    if (!number || number.colSpan > 1) return [];
+    const { left } = number.getBoundingClientRect();
+    return left + 40 > box.getBoundingClientRect().right ? [`${box.closest('[id]')?.id}: ${Math.round(left)} px`] : [];
+  });
+
+// What several tests ask of every page is looked at in one visit.
 const looks = new Map();
+const tables = { wide: [], unseen: [] };
 test.before(async () => {
-  await eachPage(site, all, {}, async (name, page) => looks.set(name, await look(page)));
+  await eachPage(site, all, {}, async (name, page) => {
+    looks.set(name, await look(page));
+    await unfold(page);
+    const ofPage = (what) => `${name}, ${what}`;
+    tables.wide.push(...(await page.$$eval('main .wide', wideTables)).map(ofPage));
+    await page.setViewportSize({ width: 390, height: 844 });
+    tables.unseen.push(...(await page.$$eval('main .table .wide', withoutNumber)).map(ofPage));
+  });
 });
 const of = (names, what) => names.map((name) => [looks.get(name)[what], name]);
 
@@ -138,32 +163,9 @@ function pagesOf(pattern) {
   return readdirSync(site).filter((name) => pattern.test(name));
 }
 
-/** Opens everything that folds. */
-const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
-
-test('every table has room on a wide page, and its first number is seen on a phone', async () => {
-  const wide = [];
-  const unseen = [];
-  await eachPage(site, all, {}, async (name, page) => {
-    await unfold(page);
-    const ofPage = (what) => `${name}, ${what}`;
-    const boxes = await page.$$eval('main .wide', (boxes) =>
-      boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.closest('[id]')?.id}: ${box.scrollWidth} of ${box.clientWidth} px`),
-    );
-    wide.push(...boxes.map(ofPage));
-    await page.setViewportSize({ width: 390, height: 844 });
-    const numbers = await page.$$eval('main .table .wide', (boxes) =>
-      boxes.flatMap((box) => {
-        const number = [...box.querySelectorAll('tbody td')].find((cell) => /\d/.test(cell.textContent));
-        if (!number || number.colSpan > 1) return [];
-        const { left } = number.getBoundingClientRect();
-        return left + 40 > box.getBoundingClientRect().right ? [`${box.closest('[id]')?.id}: ${Math.round(left)} px`] : [];
-      }),
-    );
-    unseen.push(...numbers.map(ofPage));
-  });
-  assert.deepEqual(wide, [], 'tables wider than their room');
-  assert.deepEqual(unseen, [], 'on a phone the first number is out of sight');
+test('every table has room on a wide page, and its first number is seen on a phone', () => {
+  assert.deepEqual(tables.wide, [], 'tables wider than their room');
+  assert.deepEqual(tables.unseen, [], 'on a phone the first number is out of sight');
 });
 
 /** How a picture is: its texts that lie outside of it or over another, how high its smallest letters are, and how high it is. */
@@ -239,12 +241,14 @@ test('every page says what it found where a link to it is shown, and is linked t
   }
 });
 
+const textOf = kept((file) => readFileSync(join(site, file), 'utf8'));
+
 /** Where the site's own redirects lead from an address, and where the script does that knows on which page each name stands. */
 function follow(address) {
   const [file, anchor] = address.split('#');
-  const has = (file, anchor) => new RegExp(`\\bid="${anchor}"`).test(readFileSync(join(site, file), 'utf8'));
+  const has = (file, anchor) => textOf(file).includes(` id="${anchor}"`);
   if (has(file, anchor)) return true;
-  const moved = readFileSync(join(site, file), 'utf8').match(/const fragmentMap =\s*(\{.*?\})\s*;/s);
+  const moved = textOf(file).match(/const fragmentMap =\s*(\{.*?\})\s*;/s);
   const target = moved && JSON.parse(moved[1])[`#${anchor}`];
   if (target) {
     const [page, own] = target.split('#');
