@@ -1,6 +1,8 @@
 //! Experiments: the cells that answer one question together, and everything that decides which
 //! numbers come out.
 
+use std::sync::OnceLock;
+
 use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -98,6 +100,9 @@ pub struct Experiment {
     /// "cost-tls[what=record]", is = "cost-tls-record" }]`.
     #[serde(default)]
     pub renamed: Vec<Renamed>,
+    /// Every cell of a full run, from when it was first asked for.
+    #[serde(skip)]
+    pub(super) full: OnceLock<Vec<Cell>>,
 }
 
 /// A quantity taken apart. What the parts leave over is shown as unexplained.
@@ -160,13 +165,17 @@ impl Experiment {
     }
 
     /// Every cell that a full run measures, twins included.
-    pub fn full_cells(&self) -> Result<Vec<Cell>> {
-        Ok([self.single_cells(), self.twins()?].concat())
+    pub fn full_cells(&self) -> Result<&[Cell]> {
+        if let Some(known) = self.full.get() {
+            return Ok(known);
+        }
+        let cells = [self.single_cells(), self.twins()?].concat();
+        Ok(self.full.get_or_init(|| cells))
     }
 
     /// Every cell of a full run but the second arms of A/A pairs, in the order of a table.
     pub fn planned_cells(&self) -> Result<Vec<Cell>> {
-        let mut cells = self.full_cells()?;
+        let mut cells = self.full_cells()?.to_vec();
         cells.retain(|cell| !cell.is_twin());
         cells.sort_by_key(|cell| PLACEMENTS.iter().position(|placement| *placement == cell.placement));
         Ok(cells)
@@ -192,7 +201,7 @@ impl Experiment {
 
     pub(super) fn check_what_it_measures(&self) -> Result<()> {
         if !self.renamed.is_empty() {
-            renamed::check(&self.renamed, &self.full_cells()?)?;
+            renamed::check(&self.renamed, self.full_cells()?)?;
         }
         if self.is_timed() {
             ensure!(
@@ -288,7 +297,7 @@ impl Experiment {
     pub fn answers(&self, expression: &Expression) -> Result<()> {
         let cells = self.full_cells()?;
         for leaf in expression.leaves() {
-            select(&cells, leaf)?;
+            select(cells, leaf)?;
             measure::check(&leaf.measure, self)?;
         }
         Ok(())

@@ -294,7 +294,7 @@ fn cells(experiment: &Experiment, program: &str, before: &Project) -> Result<Vec
     let is_plain = |cell: &Cell| cell.condition.is_none() && cell.program == program;
     let mut cells = experiment.quick_cells()?;
     if !cells.iter().any(is_plain) {
-        cells = experiment.full_cells()?;
+        cells = experiment.full_cells()?.to_vec();
     }
     cells.retain(is_plain);
     let there = |cell: &Cell| before.programs().join(&cell.program).is_file();

@@ -275,7 +275,7 @@ fn experiments_of<'a>(view: &'a View, program: &str) -> impl Iterator<Item = (&'
 /// start.
 fn command(view: &View, program: &str) -> Option<String> {
     let cell = experiments_of(view, program)
-        .find_map(|(_, experiment)| experiment.full_cells().ok()?.into_iter().find(|cell| cell.program == program))?;
+        .find_map(|(_, experiment)| experiment.full_cells().ok()?.iter().find(|cell| cell.program == program))?;
     Some(format!("cargo program {program} -- {}", cell.arguments().join(" ")))
 }
 

@@ -81,7 +81,7 @@ impl Effort {
     pub fn cells(self, experiment: &Experiment) -> Result<Vec<Cell>> {
         match self {
             Effort::Test | Effort::Quick => experiment.quick_cells(),
-            Effort::Full => experiment.full_cells(),
+            Effort::Full => experiment.full_cells().map(<[Cell]>::to_vec),
         }
     }
 }

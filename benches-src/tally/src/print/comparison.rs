@@ -111,7 +111,7 @@ impl<'a> Compared<'a> {
 /// A number on another machine than the one that is shown. What other programs took is no answer to
 /// the same question.
 pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measured> {
-    let compute = || {
+    let compute = |asked: &Asked| -> Result<Measured> {
         Ok(match view.kept_on(machine, asked.plan, asked.experiment)?.as_ref() {
             Ok((record, aged)) => match aged.of(asked.programs()) {
                 Freshness::Fresh | Freshness::Older(_) => record.evaluate(&asked.expression)?,
@@ -122,7 +122,18 @@ pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measur
             Err(missing) => Err(missing.clone()),
         })
     };
-    view.of_machine(machine.clone()).once("elsewhere", asked, compute)
+    let there = view.of_machine(machine.clone());
+    there.once("elsewhere", asked, || {
+        // A record that is read for the second time is asked for all that has a name, so that
+        // among hundreds of machines none is read for the third.
+        if view.is_forgotten(machine, asked.experiment) {
+            for named in view.plans.quantities().filter(|own| own.experiment == asked.experiment.name) {
+                let Ok(other) = view.plans.asked(&named.name, None) else { continue };
+                drop(there.once("elsewhere", &other, || compute(&other))?);
+            }
+        }
+        compute(asked)
+    })
 }
 
 /// A number for a place of its own on a page: the one here, or the reference machine's if it was

@@ -18,7 +18,7 @@ pub fn notes<'a>(frame: &Frame, cells: impl Iterator<Item = &'a Cell>) -> Result
             && other.per == frame.experiment.per
             && other.main_measure() == frame.experiment.main_measure()
     };
-    let others: Vec<(&Experiment, Vec<Cell>)> =
+    let others: Vec<(&Experiment, &[Cell])> =
         frame.plan.experiments.iter().filter(is_like).map(with_cells).collect::<Result<_>>()?;
     let mut notes = Vec::new();
     for cell in cells {
@@ -38,7 +38,7 @@ pub fn notes<'a>(frame: &Frame, cells: impl Iterator<Item = &'a Cell>) -> Result
     Ok(notes)
 }
 
-fn with_cells(experiment: &Experiment) -> Result<(&Experiment, Vec<Cell>)> {
+fn with_cells(experiment: &Experiment) -> Result<(&Experiment, &[Cell])> {
     Ok((experiment, experiment.full_cells()?))
 }
 

@@ -57,7 +57,7 @@ impl Row {
         let mut rows = Self::with(record, &experiment.planned_cells()?, experiment.main_measure(), &beside)?;
         for row in &mut rows {
             let baseline = experiment.group(&row.cell.program).and_then(|group| group.baseline.as_ref());
-            if let Some(other) = baseline.and_then(|program| baseline_of(&row.cell, program, &known)) {
+            if let Some(other) = baseline.and_then(|program| baseline_of(&row.cell, program, known)) {
                 let measure = experiment.main_measure();
                 let beyond = format!("{}.{measure} - {other}.{measure}", row.cell);
                 row.beyond = Some(record.evaluate(&Expression::parse(&beyond)?)?);

@@ -5,7 +5,7 @@ mod machines;
 mod ways;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -96,6 +96,8 @@ struct Records {
     kept: HashMap<Key, Rc<Kept>>,
     /// Of other machines, in the order in which they were looked at.
     others: VecDeque<(Key, Rc<Kept>)>,
+    /// Of other machines, those that were looked at and are not kept.
+    forgotten: HashSet<Key>,
 }
 
 /// A machine's word and an experiment.
@@ -122,12 +124,13 @@ impl Records {
             self.kept.insert(key, kept);
             return;
         }
+        self.forgotten.remove(&key);
         self.others.push_back((key, kept));
         let processes = |kept: &Kept| kept.as_ref().map_or(0, |(sessions, _)| sessions.processes());
         while self.others.iter().map(|(_, kept)| processes(kept)).sum::<usize>() > MOST_OF_OTHERS
             && self.others.len() > 1
         {
-            self.others.pop_front();
+            self.forgotten.extend(self.others.pop_front().map(|(key, _)| key));
         }
     }
 }
@@ -142,7 +145,13 @@ impl View {
             between: Rc::new(Between::load(&project)?),
             known: Known::load(&project)?,
             stores: RefCell::default(),
-            records: Records { home: machine.clone(), kept: HashMap::new(), others: VecDeque::new() }.into(),
+            records: Records {
+                home: machine.clone(),
+                kept: HashMap::new(),
+                others: VecDeque::new(),
+                forgotten: HashSet::new(),
+            }
+            .into(),
             measured: RefCell::default(),
             current: RefCell::default(),
             identity: OnceCell::new(),
@@ -207,6 +216,12 @@ impl View {
         let kept = Rc::new(self.load(machine, plan, experiment)?);
         self.read.records.borrow_mut().put(machine, key, kept.clone());
         Ok(kept)
+    }
+
+    /// Whether the record of an experiment on another machine was looked at, and has to be read
+    /// anew.
+    pub fn is_forgotten(&self, machine: &Machine, experiment: &Experiment) -> bool {
+        self.read.records.borrow().forgotten.contains(&(machine.slug().to_owned(), experiment.name.clone()))
     }
 
     /// What was measured and where, without the measurements: the header of a record and how fresh

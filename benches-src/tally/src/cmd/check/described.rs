@@ -29,7 +29,7 @@ pub fn check(view: &View, programs: &Path) -> Result<Vec<String>> {
             let place = view.project.place(&view.project.experiment(&plan.chapter, &experiment.name));
             for cell in experiment.full_cells()? {
                 let Some(description) = described.get(cell.program.as_str()) else { continue };
-                let asked = parameters(&cell, description).into_iter().chain(measures(experiment, description));
+                let asked = parameters(cell, description).into_iter().chain(measures(experiment, description));
                 wrong.extend(asked.map(|wrong| format!("{place}: of {}: {wrong}", cell.program)));
             }
         }
