@@ -1,6 +1,7 @@
 //! Where things lie. The name is the path, so this is the only place that knows paths.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -278,11 +279,15 @@ impl Project {
 
     /// The machines whose records came with the checkout, by name. `reference` is a link to one of
     /// them. A folder's name becomes an address and an anchor, so that one which is no name is
-    /// refused.
+    /// refused. An archive of built programs comes without any.
     pub fn machines(&self) -> Result<Vec<String>> {
         let folder = self.root.join("data/machines");
         let mut slugs = Vec::new();
-        for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(slugs),
+            entries => entries.with_context(|| format!("cannot list {}", folder.display()))?,
+        };
+        for entry in entries {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 let slug = entry.file_name().to_string_lossy().into_owned();

@@ -553,6 +553,15 @@ fn an_export_is_of_one_machine_and_written_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_session_is_exported_where_no_machine_came_with_the_programs() {
+    let fake = Fake::new();
+    drop(std::fs::remove_dir_all(fake.path("data/machines")));
+    succeed(fake.measure(&[]));
+    succeed(fake.tally(&["export", "a-machine"]));
+    assert_eq!(fake.unpacked("a-machine"), fake.record());
+}
+
+#[test]
 fn an_export_leaves_out_what_failed_and_says_so() {
     let fake = Fake::with_plan(&support::plan_with_another("other"));
     succeed(fake.measure(&[]));
