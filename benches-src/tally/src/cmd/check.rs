@@ -108,7 +108,7 @@ fn published(view: &View) -> Vec<String> {
     let stands_beside_a_cell = |figure: &Figure, text: &str| -> Result<()> {
         for (_, experiment) in view.plans.experiments() {
             for cell in experiment.full_cells()? {
-                if figure.stands_beside(&cell)? {
+                if figure.stands_beside(cell)? {
                     return Ok(());
                 }
             }

@@ -2,10 +2,11 @@
 //! records it needs.
 
 mod machines;
+mod records;
 mod ways;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -29,6 +30,9 @@ use crate::record::known::Known;
 use crate::record::machine::Facts;
 use crate::record::store::{Found, Other, Store};
 use crate::record::{Header, Record};
+
+pub use records::Kept;
+use records::Records;
 
 /// Everything that a printing verb needs: the book, the records of a machine, and where what is
 /// printed goes. Clones share what they have read.
@@ -89,55 +93,6 @@ struct Read {
     twins: OnceCell<Vec<Machine>>,
 }
 
-/// Records in memory: all of one machine, and of others those that were looked at last.
-struct Records {
-    /// The machine whose records are kept.
-    home: Machine,
-    kept: HashMap<Key, Rc<Kept>>,
-    /// Of other machines, in the order in which they were looked at.
-    others: VecDeque<(Key, Rc<Kept>)>,
-    /// Of other machines, those that were looked at and are not kept.
-    forgotten: HashSet<Key>,
-}
-
-/// A machine's word and an experiment.
-type Key = (String, String);
-
-/// So many processes of other machines are kept: there may be hundreds of machines, and a process
-/// takes some 3 KB.
-const MOST_OF_OTHERS: usize = 30_000;
-
-impl Records {
-    fn get(&mut self, key: &Key) -> Option<Rc<Kept>> {
-        if let Some(kept) = self.kept.get(key) {
-            return Some(kept.clone());
-        }
-        let at = self.others.iter().position(|(own, ..)| own == key)?;
-        let found = self.others.remove(at)?;
-        let kept = found.1.clone();
-        self.others.push_back(found);
-        Some(kept)
-    }
-
-    fn put(&mut self, machine: &Machine, key: Key, kept: Rc<Kept>) {
-        if *machine == self.home {
-            self.kept.insert(key, kept);
-            return;
-        }
-        self.forgotten.remove(&key);
-        self.others.push_back((key, kept));
-        let processes = |kept: &Kept| kept.as_ref().map_or(0, |(sessions, _)| sessions.processes());
-        while self.others.iter().map(|(_, kept)| processes(kept)).sum::<usize>() > MOST_OF_OTHERS
-            && self.others.len() > 1
-        {
-            self.forgotten.extend(self.others.pop_front().map(|(key, _)| key));
-        }
-    }
-}
-
-/// What is kept of an experiment on a machine: a record and how fresh it is, or why there is none.
-pub type Kept = Result<(Sessions, Freshness), Missing>;
-
 impl View {
     /// Reads plans and published figures; no record yet.
     pub fn new(project: Project, machine: Machine, page: Option<String>) -> Result<Self> {
@@ -145,13 +100,7 @@ impl View {
             between: Rc::new(Between::load(&project)?),
             known: Known::load(&project)?,
             stores: RefCell::default(),
-            records: Records {
-                home: machine.clone(),
-                kept: HashMap::new(),
-                others: VecDeque::new(),
-                forgotten: HashSet::new(),
-            }
-            .into(),
+            records: Records::of(machine.clone()).into(),
             measured: RefCell::default(),
             current: RefCell::default(),
             identity: OnceCell::new(),
@@ -221,7 +170,7 @@ impl View {
     /// Whether the record of an experiment on another machine was looked at, and has to be read
     /// anew.
     pub fn is_forgotten(&self, machine: &Machine, experiment: &Experiment) -> bool {
-        self.read.records.borrow().forgotten.contains(&(machine.slug().to_owned(), experiment.name.clone()))
+        self.read.records.borrow().is_forgotten(&(machine.slug().to_owned(), experiment.name.clone()))
     }
 
     /// What was measured and where, without the measurements: the header of a record and how fresh
