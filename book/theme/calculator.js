@@ -88,7 +88,7 @@
     return STATES[Math.max(...all.filter(decides).map(({ state }) => STATES.indexOf(state)))];
   }
 
-  /** How an interval stands to a limit. What is kept below one has no effect at nothing. */
+  /** How an interval stands to a limit. What must be at most a limit has no effect at 0. */
   function stands({ at }, { median, low, high }, limit) {
     const [ofLow, ofMedian, ofHigh] = [low, median, high].map((value) => (at === 'most' ? value <= limit : value >= limit));
     if (ofLow === ofHigh) return ofLow ? 'yes' : 'no';

@@ -68,7 +68,7 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
     ))
 }
 
-/// A number as large letters say it; its interval and all else is said where one points at it, and
+/// A number as a sentence says it; its interval and all else is said where one points at it, and
 /// stands in the table that it leads to.
 pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, said: &str) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;

@@ -185,7 +185,7 @@ fn lever(setting: &Setting, value: f64) -> String {
     format!("{} {}", words::plain(value), setting.label)
 }
 
-/// How an interval stands to a limit. What is kept below one has no effect at nothing.
+/// How an interval stands to a limit. What must be at most a limit has no effect at 0.
 fn stands(at: At, median: f64, (low, high): (f64, f64), limit: f64) -> State {
     let is_kept = |value: f64| if at == At::Most { value <= limit } else { value >= limit };
     match (is_kept(low), is_kept(median), is_kept(high)) {
