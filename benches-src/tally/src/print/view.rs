@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
+use crate::book::answer::State;
 use crate::book::experiment::Experiment;
 use crate::book::places::Places;
 use crate::book::plan::{Plan, Plans};
@@ -85,6 +86,9 @@ struct Read {
     /// What numbers came to: in which way they were asked for, of which machine, and what was
     /// asked.
     measured: RefCell<HashMap<(&'static str, String, String), Measured>>,
+    /// How the calculator answers: with which machine's numbers, whether that is the one that is
+    /// shown, and which case.
+    answers: RefCell<HashMap<(String, bool, String), Option<State>>>,
     /// What lies here now, by experiment.
     current: RefCell<HashMap<String, Rc<Current>>>,
     /// What tells this machine from others.
@@ -102,6 +106,7 @@ impl View {
             stores: RefCell::default(),
             records: Records::of(machine.clone()).into(),
             measured: RefCell::default(),
+            answers: RefCell::default(),
             current: RefCell::default(),
             identity: OnceCell::new(),
             calculator: OnceCell::new(),
@@ -261,6 +266,23 @@ impl View {
         let measured = compute()?;
         self.read.measured.borrow_mut().insert(key, measured.clone());
         Ok(measured)
+    }
+
+    /// How the calculator answers a case with a machine's numbers, computed once: findings ask it
+    /// of all machines.
+    pub fn answered_once(
+        &self,
+        machine: &Machine,
+        case: &str,
+        compute: impl FnOnce() -> Result<Option<State>>,
+    ) -> Result<Option<State>> {
+        let key = (machine.slug().to_owned(), *machine == self.machine, case.to_owned());
+        if let Some(known) = self.read.answers.borrow().get(&key) {
+            return Ok(*known);
+        }
+        let answer = compute()?;
+        self.read.answers.borrow_mut().insert(key, answer);
+        Ok(answer)
     }
 
     fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {

@@ -43,13 +43,15 @@ impl Condition {
 /// Another machine than the one that is shown is asked only for what it measured, and not for what
 /// lies between.
 pub fn answered(view: &View, machine: &Machine, case: &str) -> Result<Option<State>> {
-    let data = view.calculator()?;
-    let numbers = Numbers::read(&data, view, machine)?;
-    let case = numbers.worked(data.case(case)?)?;
-    if !numbers.has_measured(&case, *machine == view.machine)? {
-        return Ok(None);
-    }
-    Ok(Some(numbers.state(&case)?).filter(|state| state.is_known()))
+    view.answered_once(machine, case, || {
+        let data = view.calculator()?;
+        let numbers = Numbers::read(&data, view, machine)?;
+        let case = numbers.worked(data.case(case)?)?;
+        if !numbers.has_measured(&case, *machine == view.machine)? {
+            return Ok(None);
+        }
+        Ok(Some(numbers.state(&case)?).filter(|state| state.is_known()))
+    })
 }
 
 impl Comparison {
