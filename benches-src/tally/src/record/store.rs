@@ -142,9 +142,13 @@ impl<'a> Found<'a> {
         record
     }
 
-    /// Whether it is this record of this session.
-    pub fn is(&self, session: &Session, index: usize) -> bool {
-        matches!(&self.place, Place::Session(_, own, at) if own.path == session.path && *at == index)
+    /// Where it lies, in words.
+    pub fn place(&self) -> String {
+        let path = match &self.place {
+            Place::File(path) => path,
+            Place::Session(_, session, _) => &session.path,
+        };
+        format!("{}, {}/{}", path.display(), self.header.chapter, self.header.experiment)
     }
 
     /// The other sessions that speak of any of its programs, each once.

@@ -7,11 +7,12 @@ use crate::book::expression::Expression;
 use crate::book::plan::Plan;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
-use crate::record::contributed::{Contributed, Session};
+use crate::record::Header;
+use crate::record::contributed::Session;
 use crate::record::copies::Copies;
 use crate::record::freshness::Current;
 use crate::record::side_by_side::side_by_side;
-use crate::record::store::Store;
+use crate::record::store::{Found, Store};
 
 /// What is asked of all records, so that they can be looked at beside everything else.
 pub struct Records {
@@ -32,8 +33,7 @@ struct Planned {
 
 /// The record that pages show of a machine's experiment.
 struct Shown<'a> {
-    session: &'a Session,
-    index: usize,
+    found: Found<'a>,
     planned: &'a Planned,
     must_be_fresh: bool,
 }
@@ -75,7 +75,7 @@ impl Records {
                 wrong.extend(noted.err().map(|error| format!("{}: {error}", session.path.display())));
                 wrong.extend(private(session));
             }
-            for check in side_by_side(self.shown(machine, &store, own), record) {
+            for check in side_by_side(self.shown(machine, &store), record) {
                 wrong.extend(check.wrong);
                 aged.extend(check.aged);
             }
@@ -85,12 +85,11 @@ impl Records {
         (without_root(wrong), without_root(aged))
     }
 
-    fn shown<'a>(&'a self, machine: &Machine, store: &'a Store, own: &'a Contributed) -> Vec<Shown<'a>> {
+    fn shown<'a>(&'a self, machine: &Machine, store: &'a Store) -> Vec<Shown<'a>> {
         let must_be_fresh = self.reference.as_ref() == Some(machine);
         let of = |planned: &'a Planned| {
             let found = store.find(&planned.chapter, &planned.name, &planned.current).ok()??;
-            let (session, index, _) = own.records().find(|(session, index, _)| found.is(session, *index))?;
-            Some(Shown { session, index, planned, must_be_fresh })
+            Some(Shown { found, planned, must_be_fresh })
         };
         self.experiments.iter().filter_map(of).collect()
     }
@@ -99,12 +98,9 @@ impl Records {
 /// The records of a session that say more of their machine than the allow-list has.
 fn private(session: &Session) -> Vec<String> {
     let private = session.headers().filter(|header| header.machine.allow_listed() != header.machine);
-    let words = |name: &str| format!("{name} holds facts about the machine that are not on the allow-list");
-    private.map(|header| words(&place(session, &header.chapter, &header.experiment))).collect()
-}
-
-fn place(session: &Session, chapter: &str, experiment: &str) -> String {
-    format!("{}, {chapter}/{experiment}", session.path.display())
+    let place = |own: &Header| format!("{}, {}/{}", session.path.display(), own.chapter, own.experiment);
+    let words = |own| format!("{} holds facts about the machine that are not on the allow-list", place(own));
+    private.map(words).collect()
 }
 
 /// What is wrong with a record, and what is said of it if it is of older listings.
@@ -115,11 +111,12 @@ struct RecordCheck {
 }
 
 fn record(shown: Shown) -> RecordCheck {
-    let Shown { session, index, planned, must_be_fresh } = shown;
-    let place = place(session, &planned.chapter, &planned.name);
+    let Shown { found, planned, must_be_fresh } = shown;
+    let place = found.place();
     let mut check = RecordCheck::default();
-    let record = match session.record(index) {
-        Ok(record) => record,
+    let record = match found.load() {
+        Ok(Some(record)) => record,
+        Ok(None) => return check,
         Err(error) => {
             check.wrong.push(format!("{error:#}"));
             return check;
