@@ -7,6 +7,7 @@ mod ways;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -163,7 +164,7 @@ impl View {
 
     /// The record of an experiment on another machine.
     pub fn kept_on(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Rc<Kept>> {
-        let key = (machine.slug().to_owned(), experiment.name.clone());
+        let key = records::key(machine, experiment);
         if let Some(known) = self.read.records.borrow_mut().get(&key) {
             return Ok(known);
         }
@@ -175,7 +176,7 @@ impl View {
     /// Whether the record of an experiment on another machine was looked at, and has to be read
     /// anew.
     pub fn is_forgotten(&self, machine: &Machine, experiment: &Experiment) -> bool {
-        self.read.records.borrow().is_forgotten(&(machine.slug().to_owned(), experiment.name.clone()))
+        self.read.records.borrow().is_forgotten(&records::key(machine, experiment))
     }
 
     /// What was measured and where, without the measurements: the header of a record and how fresh
@@ -259,13 +260,7 @@ impl View {
         compute: impl FnOnce() -> Result<Measured>,
     ) -> Result<Measured> {
         let words = format!("{}: {}", asked.experiment.name, asked.expression);
-        let key = (way, self.machine.slug().to_owned(), words);
-        if let Some(known) = self.read.measured.borrow().get(&key) {
-            return Ok(known.clone());
-        }
-        let measured = compute()?;
-        self.read.measured.borrow_mut().insert(key, measured.clone());
-        Ok(measured)
+        remembered(&self.read.measured, (way, self.machine.slug().to_owned(), words), compute)
     }
 
     /// How the calculator answers a case with a machine's numbers, computed once: findings ask it
@@ -277,12 +272,7 @@ impl View {
         compute: impl FnOnce() -> Result<Option<State>>,
     ) -> Result<Option<State>> {
         let key = (machine.slug().to_owned(), *machine == self.machine, case.to_owned());
-        if let Some(known) = self.read.answers.borrow().get(&key) {
-            return Ok(*known);
-        }
-        let answer = compute()?;
-        self.read.answers.borrow_mut().insert(key, answer);
-        Ok(answer)
+        remembered(&self.read.answers, key, compute)
     }
 
     fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
@@ -363,13 +353,24 @@ impl View {
     }
 
     fn current(&self, plan: &Plan, experiment: &Experiment) -> Result<Rc<Current>> {
-        if let Some(known) = self.read.current.borrow().get(&experiment.name) {
-            return Ok(known.clone());
-        }
-        let current = Rc::new(Current::read(plan, experiment, &self.read.known));
-        self.read.current.borrow_mut().insert(experiment.name.clone(), current.clone());
-        Ok(current)
+        let read = || Ok(Rc::new(Current::read(plan, experiment, &self.read.known)));
+        remembered(&self.read.current, experiment.name.clone(), read)
     }
+}
+
+/// What is kept under this key, or else is computed. Nothing is borrowed meanwhile, since one may
+/// take others.
+fn remembered<K: Eq + Hash, V: Clone>(
+    kept: &RefCell<HashMap<K, V>>,
+    key: K,
+    compute: impl FnOnce() -> Result<V>,
+) -> Result<V> {
+    if let Some(known) = kept.borrow().get(&key) {
+        return Ok(known.clone());
+    }
+    let computed = compute()?;
+    kept.borrow_mut().insert(key, computed.clone());
+    Ok(computed)
 }
 
 /// Any record of a machine tells what machine it is; the newest does so best.

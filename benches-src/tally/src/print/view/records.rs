@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
+use crate::book::experiment::Experiment;
 use crate::compute::quantity::Missing;
 use crate::compute::sessions::Sessions;
 use crate::project::Machine;
@@ -24,6 +25,10 @@ pub struct Records {
 
 /// A machine's word and an experiment.
 pub type Key = (String, String);
+
+pub fn key(machine: &Machine, experiment: &Experiment) -> Key {
+    (machine.slug().to_owned(), experiment.name.clone())
+}
 
 /// So many processes of other machines are kept: there may be hundreds of machines, and a process
 /// takes some 3 KB.
