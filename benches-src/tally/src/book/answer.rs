@@ -44,10 +44,10 @@ impl State {
 
     /// Whether the answer is the same, sure or not.
     pub fn is_like(self, other: State) -> bool {
-        let threads = |state| matches!(state, State::Yes | State::Probably);
-        let is_open = |state| state == State::Open;
-        let is_alike = threads(self) == threads(other) && is_open(self) == is_open(other);
-        self.is_known() && other.is_known() && is_alike
+        let threads = |state: State| matches!(state, State::Yes | State::Probably);
+        let tasks = |state: State| matches!(state, State::Hardly | State::No);
+        let open = |state: State| state == State::Open;
+        [threads, tasks, open].iter().any(|kind| kind(self) && kind(other))
     }
 
     /// Which to use, in a table.
