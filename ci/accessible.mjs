@@ -6,8 +6,9 @@ import { barriers, eachPage, wider } from './browser.mjs';
 import { pages, published } from './site.mjs';
 
 /**
- * No page complains, asks another host, is wider than any screen, or has barriers at this width. What is wrong with a page is wrong in both themes
- * most often: each theme has every other page, and by `ci/test --nightly` all.
+ * No page complains, asks another host, is wider than any screen, or has barriers at this width.
+ * What is wrong with a page is wrong in both themes most often: each theme has every other page,
+ * and by `ci/test --nightly` all.
  */
 export function isAccessible(theme, width, parity) {
   test(`pages, ${theme}: no error, no foreign request, nothing wider than any screen, accessible at ${width} px`, async () => {

@@ -71,7 +71,7 @@ test('without JavaScript every chart and table is there, one picture at a time',
       assert.ok(title.length > 10, `${name}: ${title}`);
       assert.match(title + description, /\d/, `${name}: its title and its description say no number`);
       const rows = rowsOf(linked(name, specification));
-      // A figure of machines has rows that are ticks, lines and names, and may show a single machine.
+      // A figure of machines has rows that are ticks, lines and names, and may show one machine.
       const shown = rows.filter(({ who }) => who === undefined || who === 'here' || who === 'other').length;
       assert.ok(shown === 0 ? marks >= Math.min(3, rows.length) : marks >= Math.min(3, shown), `${name}: ${marks} marks for ${shown} rows`);
     }

@@ -1,5 +1,5 @@
-//! One operation: one event through the pipelines of pipeline-smol, for which is counted how often a
-//! stage goes on, and how often it does so on another worker than before. Both executors run the
+//! One operation: one event through the pipelines of pipeline-smol, for which is counted how often
+//! a stage goes on, and how often it does so on another worker than before. Both executors run the
 //! same stages over the same channels.
 
 use std::collections::BTreeMap;

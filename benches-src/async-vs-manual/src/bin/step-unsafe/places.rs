@@ -20,8 +20,8 @@ impl<F: Future<Output = ()>> Places<F> {
     ///
     /// # Safety
     ///
-    /// None is there that was not ready, and each that is put is polled until it is ready before the
-    /// places are dropped: a future stays pinned where it was polled until it is dropped.
+    /// None is there that was not ready, and each that is put is polled until it is ready before
+    /// the places are dropped: a future stays pinned where it was polled until it is dropped.
     #[inline]
     pub unsafe fn put(&mut self, descriptor: u32, make: impl FnOnce() -> F) {
         self.0[descriptor as usize].write(make());
