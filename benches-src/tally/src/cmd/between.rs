@@ -19,6 +19,7 @@ use crate::compute::between::{Between as Known, Factor, Unused};
 use crate::compute::derive::Derivation;
 use crate::compute::numbers::{Taken, in_order};
 use crate::compute::spread::Spread;
+use crate::compute::unused::unused;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::Form;
@@ -122,7 +123,8 @@ fn derived(project: &Project, until: Option<&str>) -> Result<Known> {
         derivation.add(&former.machine, &sessions, &named)?;
         verdicts.add(&parts, &sessions);
     }
-    let known = derivation.end(State::read().time)?;
+    let unused = unused(&derivation, &format::printed_place)?;
+    let known = Known { unused, ..derivation.end(State::read().time) };
     let [parts, parts_changed, parts_contradicted] = verdicts.changed(&derivation.of_earlier_half())?;
     Ok(Known { parts, parts_changed, parts_contradicted, ..known })
 }

@@ -70,7 +70,8 @@ pub struct Unused {
     /// How many sessions had such numbers.
     pub sessions: usize,
     pub numbers: usize,
-    /// The share of them whose median lay within the interval that was printed without it.
+    /// The share of them whose median lay within the interval that was printed without it, both as
+    /// they are rounded to be printed.
     pub covered: f64,
     /// Half the width of these intervals over their number, in the middle.
     pub half_width: f64,

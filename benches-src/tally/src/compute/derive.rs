@@ -11,7 +11,6 @@ use super::kind::Kind;
 use super::numbers::{Numbers, Session, Taken, measures};
 use super::quantity::Quantity;
 use super::spread::{spread, twentieth};
-use super::unused::unused;
 use crate::book::expression::Expression;
 use crate::book::measure::ELAPSED;
 use crate::record::Record;
@@ -62,11 +61,11 @@ impl Derivation {
         Ok(())
     }
 
-    /// What it comes to.
-    pub fn end(&self, derived: String) -> Result<Between> {
+    /// What it comes to, but for how sessions come out that are left out.
+    pub fn end(&self, derived: String) -> Between {
         let all = &self.correlations;
         let correlation = if all.is_empty() { 0.0 } else { three_digits(all.iter().sum::<f64>() / all.len() as f64) };
-        Ok(Between {
+        Between {
             derived,
             until: self.until.clone(),
             sessions: self.sessions,
@@ -75,9 +74,8 @@ impl Derivation {
             correlation,
             half: self.half(),
             too_narrow: three_digits(((1.0 + correlation) / (1.0 - correlation)).sqrt()),
-            unused: unused(self)?,
             ..self.known(&|_, _| true)
-        })
+        }
     }
 
     /// What decides about intervals, from the sessions of which this is so.

@@ -220,13 +220,15 @@ fn groups<'a>(kind: Kind, numbers: &'a Numbers, is_used: &dyn Fn(&Numbers, &Sess
 }
 
 /// What these sessions came to, as logarithms; nothing where any of it is not above nothing, or all
-/// of it is exact.
+/// of it is one exact number. Numbers that are exact in each session and differ between them do
+/// move.
 fn above_nothing(row: &Row, sessions: &[usize]) -> Vec<(f64, (f64, f64))> {
     let known = sessions.iter().filter_map(|session| row.values[*session]);
     let known: Vec<(f64, (f64, f64))> =
         known.filter_map(|own| Some((own.estimate.median, own.estimate.interval?))).collect();
-    let is_exact = known.iter().all(|(_, (low, high))| low == high);
-    if is_exact || known.iter().any(|(_, (low, _))| *low <= 0.0) {
+    let Some((first, _)) = known.first().copied() else { return Vec::new() };
+    let is_one_number = known.iter().all(|own| *own == (first, (first, first)));
+    if is_one_number || known.iter().any(|(_, (low, _))| *low <= 0.0) {
         return Vec::new();
     }
     known.into_iter().map(|(median, (low, high))| (median.ln(), (low.ln(), high.ln()))).collect()

@@ -1,6 +1,6 @@
 //! Whether printed intervals hold for sessions that they do not know: each session of a machine is
 //! left out in turn, spreads are derived and intervals made without it, and its medians are looked
-//! for in them.
+//! for in them, rounded as both are printed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +10,7 @@ use super::between::{Between, Unused};
 use super::derive::{Derivation, three_digits};
 use super::kind::Kind;
 use super::numbers::{Numbers, Pair};
+use crate::book::unit::Unit;
 use crate::statistics;
 
 /// A number of a session that was left out.
@@ -20,8 +21,11 @@ struct Tried {
     half_width: Option<f64>,
 }
 
+/// To what a number of a unit, and its interval with it, are rounded when they are printed.
+pub type PrintedPlace = dyn Fn(Unit, f64) -> f64;
+
 /// Leaves out each session that a machine's folder has, in turn.
-pub fn unused(derivation: &Derivation) -> Result<Vec<Unused>> {
+pub fn unused(derivation: &Derivation, place: &PrintedPlace) -> Result<Vec<Unused>> {
     let name = |numbers: &Numbers| {
         let names = numbers.sessions.iter().filter_map(|session| session.name.clone());
         names.map(|name| (numbers.machine.clone(), name)).collect::<Vec<_>>()
@@ -36,7 +40,7 @@ pub fn unused(derivation: &Derivation) -> Result<Vec<Unused>> {
         for numbers in &derivation.all {
             let left_out = |index: &usize| is_left_out(numbers, &numbers.sessions[*index].name);
             for index in (0..numbers.sessions.len()).filter(left_out) {
-                tried.extend(tried_on(numbers, index, at, &between)?);
+                tried.extend(tried_on(numbers, index, at, &between, place)?);
             }
         }
     }
@@ -44,7 +48,13 @@ pub fn unused(derivation: &Derivation) -> Result<Vec<Unused>> {
 }
 
 /// Every number of a session, held against what is printed without it.
-fn tried_on(numbers: &Numbers, left_out: usize, session: usize, between: &Between) -> Result<Vec<Tried>> {
+fn tried_on(
+    numbers: &Numbers,
+    left_out: usize,
+    session: usize,
+    between: &Between,
+    place: &PrintedPlace,
+) -> Result<Vec<Tried>> {
     let mut others: BTreeMap<usize, &Pair> = BTreeMap::new();
     for pair in &numbers.pairs {
         let [a, b] = pair.of;
@@ -66,7 +76,8 @@ fn tried_on(numbers: &Numbers, left_out: usize, session: usize, between: &Betwee
             between.printed(&row.expression, numbers.place(), &|asked| Ok(numbers.in_sessions(asked, &order)))?;
         let (Ok(printed), Some(own)) = (printed, row.values[left_out]) else { continue };
         let Some((low, high)) = printed.estimate.interval else { continue };
-        let median = own.estimate.median;
+        let place = place(printed.unit, printed.estimate.median);
+        let [low, median, high] = [low, own.estimate.median, high].map(|number| (number / place).round());
         tried.push(Tried {
             kind: Kind::of_number(&row.expression, &printed.session),
             session,
@@ -105,25 +116,27 @@ mod tests {
         Taken { record: Record { header, runs, end: Some(end()) }, session: Some(hour.to_string()) }
     }
 
-    fn of(sessions: &[Taken]) -> Vec<Unused> {
+    fn of(sessions: &[Taken], place: f64) -> Vec<Unused> {
         let mut derivation = Derivation::default();
         derivation.add("x", sessions, &[]).unwrap();
-        unused(&derivation).unwrap()
+        unused(&derivation, &move |_, _| place).unwrap()
     }
 
     #[test]
     fn a_session_that_is_unlike_all_others_is_missed_and_no_other() {
         let alike: Vec<Taken> = (0..8).map(|hour| session(hour, 1e6)).collect();
-        let [times] = &of(&alike)[..] else { panic!("one kind") };
+        let [times] = &of(&alike, 1e-9)[..] else { panic!("one kind") };
         assert_eq!((times.kind, times.sessions, times.numbers, times.covered), (Kind::Time, 8, 8, 1.0));
         let mut one_other = alike;
         one_other.push(session(9, 3e6));
-        let [times] = &of(&one_other)[..] else { panic!("one kind") };
+        let [times] = &of(&one_other, 1e-9)[..] else { panic!("one kind") };
         assert_eq!((times.sessions, times.covered), (9, 0.889));
+        let [printed] = &of(&one_other, 1e9)[..] else { panic!("one kind") };
+        assert_eq!(printed.covered, 1.0, "all are printed alike");
     }
 
     #[test]
     fn one_session_alone_says_nothing() {
-        assert!(of(&[session(1, 1e6)]).is_empty());
+        assert!(of(&[session(1, 1e6)], 1e-9).is_empty());
     }
 }

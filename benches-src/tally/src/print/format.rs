@@ -174,6 +174,12 @@ pub fn on_scale(estimate: &Estimate, scale: Scale) -> Shown {
     }
 }
 
+/// To what a number of a unit is rounded, and its interval with it.
+pub fn printed_place(unit: Unit, number: f64) -> f64 {
+    let scale = Scale::of(unit, number);
+    scale.size / 10_f64.powi(decimals(number / scale.size) as i32)
+}
+
 /// From one number to another. A dash between them would look like the sign of the second where the
 /// first has one.
 pub fn range(low: &str, high: &str) -> String {
@@ -237,6 +243,19 @@ pub fn capitalized(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_is_that_of_the_last_digit_that_is_printed() {
+        for (unit, number, place) in [
+            (Unit::Nanoseconds, 4_916.0, 10.0),
+            (Unit::Bytes, 39_510.0, 102.4),
+            (Unit::Count, 39_510.0, 1.0),
+            (Unit::Ratio, 0.2439, 0.001),
+            (Unit::Ratio, 0.0, 1.0),
+        ] {
+            assert!((printed_place(unit, number) / place - 1.0).abs() < 1e-9, "{number}");
+        }
+    }
 
     #[test]
     fn ticks_are_round_numbers_of_an_axis() {

@@ -104,3 +104,20 @@ fn what_is_exact_or_of_other_listings_or_not_used_says_nothing() {
     let other = Numbers::of("x", &taken, &named).unwrap();
     assert_eq!(spread(Kind::Ratio, &[other], &|_, _| true), None);
 }
+
+#[test]
+fn what_is_exact_in_each_session_and_differs_between_them_moves() {
+    let exact = |hour: usize, level: f64| {
+        let mut header = header(vec![cell("p0", "free"), cell("base", "free")]);
+        header.before.time = format!("2026-11-01T{hour:02}:00:00Z");
+        let runs = (0..6).flat_map(|round| [run(round, 0, level), run(round, 1, 1e9)]).collect();
+        Taken { record: Record { header, runs, end: Some(end()) }, session: None }
+    };
+    let of = |levels: [f64; 3]| {
+        let taken: Vec<Taken> = levels.into_iter().enumerate().map(|(hour, level)| exact(hour, level)).collect();
+        let numbers = Numbers::of("x", &taken, &[Expression::parse("p0 / base").unwrap()]).unwrap();
+        spread(Kind::Ratio, &[numbers], &|_, _| true)
+    };
+    assert_eq!(of([2e9, 2e9, 2.1e9]).map(|known| (known.groups, known.numbers)), Some((1, 3)));
+    assert_eq!(of([2e9, 2e9, 2e9]), None, "one exact number");
+}
