@@ -27,11 +27,11 @@ use crate::compute::sessions::Sessions;
 use crate::print::calculator::Calculator;
 use crate::print::charts::Pencil;
 use crate::project::{Machine, Project};
+use crate::record::Header;
 use crate::record::freshness::{Current, Freshness};
 use crate::record::known::Known;
 use crate::record::machine::Facts;
-use crate::record::store::{Found, Other, Store};
-use crate::record::{Header, Record};
+use crate::record::store::{Found, Store};
 
 pub use records::Kept;
 use records::Records;
@@ -190,7 +190,7 @@ impl View {
         let current = self.current(plan, experiment)?;
         let store = self.store(machine);
         let Ok(Some(found)) = store.find(&plan.chapter, &experiment.name, &current) else { return Ok(None) };
-        let freshness = self.freshness(machine, &current, &found.header);
+        let freshness = self.freshness(machine, &found);
         Ok(Some((found.header, freshness)))
     }
 
@@ -278,16 +278,14 @@ impl View {
     fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
         let current = self.current(plan, experiment)?;
         let store = self.store(machine);
-        let read = || -> Result<Option<(Record, Vec<Other>)>> {
+        let read = || -> Result<Option<(Sessions, Freshness)>> {
             let Some(found) = store.find(&plan.chapter, &experiment.name, &current)? else { return Ok(None) };
             let Some(record) = found.load()? else { return Ok(None) };
-            Ok(Some((record, found.others()?)))
+            let sessions = Sessions::new(record, found.others()?, self.read.between.clone());
+            Ok(Some((sessions, self.freshness(machine, &found))))
         };
         Ok(match read() {
-            Ok(Some((record, others))) => {
-                let freshness = self.freshness(machine, &current, &record.header);
-                Ok((Sessions::new(record, others, self.read.between.clone()), freshness))
-            }
+            Ok(Some(kept)) => Ok(kept),
             Ok(None) => Err(self.not_measured(machine, plan, experiment)?),
             Err(error) => {
                 let Missing { word, reason } = self.unreadable(&error);
@@ -341,10 +339,10 @@ impl View {
         Ok(self.current(plan, experiment)?.other_text(header))
     }
 
-    fn freshness(&self, machine: &Machine, current: &Current, header: &Header) -> Freshness {
-        let freshness = current.freshness(header);
+    fn freshness(&self, machine: &Machine, found: &Found) -> Freshness {
+        let freshness = found.freshness();
         if *machine == Machine::Local && freshness == Freshness::Fresh {
-            let differences = header.machine.differences(self.read.identity.get_or_init(Facts::read_identity));
+            let differences = found.header.machine.differences(self.read.identity.get_or_init(Facts::read_identity));
             if !differences.is_empty() {
                 return Freshness::Older(differences.into_iter().map(|fact| format!("{fact} changed")).collect());
             }

@@ -1,9 +1,10 @@
 //! The records of a machine, wherever they are kept: this checkout's own as files of lines, those
 //! that came with it as sessions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use anyhow::{Result, bail, ensure};
 
@@ -32,7 +33,14 @@ pub fn machine_or_session(project: &Project, name: &str) -> Result<Machine> {
     Ok(Machine::Session(format!("{slug}/{session}")))
 }
 
-pub enum Store {
+/// A machine's records.
+pub struct Store {
+    kept: Kept,
+    /// How fresh they are, by experiment, seed and when each was begun: pages ask again and again.
+    freshness: Mutex<HashMap<(String, u64, String), Freshness>>,
+}
+
+enum Kept {
     Local(Project),
     Exported(Contributed),
 }
@@ -42,6 +50,7 @@ pub struct Found<'a> {
     /// What was measured, and where.
     pub header: Header,
     place: Place<'a>,
+    store: &'a Store,
     current: &'a Current,
 }
 
@@ -59,74 +68,87 @@ enum Place<'a> {
 impl Store {
     /// Opens a machine's records. What cannot be read is said when it is asked for.
     pub fn open(project: &Project, machine: &Machine) -> Self {
-        match machine {
-            Machine::Local => Self::Local(project.clone()),
-            Machine::Exported(_) => Self::Exported(Contributed::of(project, machine)),
+        let kept = match machine {
+            Machine::Local => Kept::Local(project.clone()),
+            Machine::Exported(_) => Kept::Exported(Contributed::of(project, machine)),
             Machine::Session(own) => {
                 let mut all = Contributed::of(project, machine);
                 all.sessions.retain(|session| own.ends_with(&format!("/{}", session.name())));
-                Self::Exported(all)
+                Kept::Exported(all)
             }
-        }
+        };
+        Self { kept, freshness: Mutex::default() }
+    }
+
+    /// How one of its records relates to what lies here.
+    pub fn freshness(&self, current: &Current, header: &Header) -> Freshness {
+        let key = (header.experiment.clone(), header.seed, header.before.time.clone());
+        let mut known = self.freshness.lock().expect("nothing panics in it");
+        known.entry(key).or_insert_with(|| current.freshness(header)).clone()
     }
 
     /// The record of an experiment; nothing where there is none. Of several sessions it is one of
     /// the listings as they lie here if there is one, then the one that was measured with most
     /// effort, then the latest.
     pub fn find<'a>(&'a self, chapter: &str, experiment: &str, current: &'a Current) -> Result<Option<Found<'a>>> {
-        match self {
-            Self::Local(project) => {
+        let found = |header, place| Found::of(self, header, place, current);
+        match &self.kept {
+            Kept::Local(project) => {
                 let path = project.local_record(chapter, experiment);
                 let header = Record::load_header(&path)?;
-                Ok(header.map(|header| Found::of(header, Place::File(path), current)))
+                Ok(header.map(|header| found(header, Place::File(path))))
             }
-            Self::Exported(own) => {
+            Kept::Exported(own) => {
                 if let Some(unreadable) = self.unreadable() {
                     bail!("{unreadable}");
                 }
                 let rank = |header: &Header| {
-                    let is_shown = !matches!(current.freshness(header), Freshness::Stale(_));
+                    let is_shown = !matches!(self.freshness(current, header), Freshness::Stale(_));
                     (is_shown, header.effort, header.before.time.clone())
                 };
                 let best = own.records_of(chapter, experiment).max_by_key(|(.., header)| rank(header));
-                let found = |(session, index, header): (_, _, &Header)| {
-                    Found::of(header.clone(), Place::Session(own, session, index), current)
-                };
-                Ok(best.map(found))
+                Ok(best.map(|(session, index, header)| found(header.clone(), Place::Session(own, session, index))))
             }
+        }
+    }
+
+    /// What came with the checkout, if it did.
+    pub fn contributed(&self) -> Option<&Contributed> {
+        match &self.kept {
+            Kept::Local(_) => None,
+            Kept::Exported(own) => Some(own),
         }
     }
 
     /// The sessions that came with the checkout, as far as they can be read.
     pub fn sessions(&self) -> &[Session] {
-        match self {
-            Self::Local(_) => &[],
-            Self::Exported(own) => &own.sessions,
-        }
+        self.contributed().map_or(&[], |own| &own.sessions)
     }
 
     /// What cannot be read of what came with the checkout, if there is any: then no record of it is
     /// shown.
     pub fn unreadable(&self) -> Option<&str> {
-        match self {
-            Self::Local(_) => None,
-            Self::Exported(own) => own.unreadable.first().map(String::as_str),
-        }
+        self.contributed()?.unreadable.first().map(String::as_str)
     }
 
     /// Whether there is a record of an experiment.
     pub fn has(&self, chapter: &str, experiment: &str) -> bool {
-        match self {
-            Self::Local(project) => project.local_record(chapter, experiment).exists(),
-            Self::Exported(own) => own.records_of(chapter, experiment).next().is_some(),
+        match &self.kept {
+            Kept::Local(project) => project.local_record(chapter, experiment).exists(),
+            Kept::Exported(own) => own.records_of(chapter, experiment).next().is_some(),
         }
     }
 }
 
 impl<'a> Found<'a> {
-    fn of(mut header: Header, place: Place<'a>, current: &'a Current) -> Self {
+    fn of(store: &'a Store, mut header: Header, place: Place<'a>, current: &'a Current) -> Self {
         renamed::call(&current.renamed, &mut header.cells);
-        Self { header, place, current }
+        Self { header, place, store, current }
+    }
+
+    /// How it relates to what lies here.
+    pub fn freshness(&self) -> Freshness {
+        self.store.freshness(self.current, &self.header)
     }
 
     pub fn load(&self) -> Result<Option<Record>> {
@@ -153,7 +175,7 @@ impl<'a> Found<'a> {
 
     /// The other sessions that speak of any of its programs, each once.
     pub fn others(&self) -> Result<Vec<Other>> {
-        let own = self.current.freshness(&self.header);
+        let own = self.freshness();
         let mut others = Vec::new();
         match &self.place {
             Place::File(path) => {
@@ -183,7 +205,7 @@ impl<'a> Found<'a> {
         if other.is_of_the_same(&self.header) {
             return programs.collect();
         }
-        let there = self.current.freshness(other);
+        let there = self.store.freshness(self.current, other);
         let speaks = |freshness: &Freshness, program: &str| !matches!(freshness.of([program]), Freshness::Stale(_));
         programs.filter(|program| speaks(own, program) && speaks(&there, program)).collect()
     }

@@ -68,7 +68,7 @@ impl Records {
         let (mut wrong, mut aged, mut copies) = (Vec::new(), Vec::new(), Copies::default());
         for machine in &self.machines {
             let store = Store::open(&self.project, machine);
-            let Store::Exported(own) = &store else { continue };
+            let Some(own) = store.contributed() else { continue };
             wrong.extend(own.unreadable.iter().chain(&own.strays).cloned());
             for session in &own.sessions {
                 let noted = copies.note(&session.path, session.headers());
@@ -127,7 +127,7 @@ fn record(shown: Shown) -> RecordCheck {
             check.wrong.push(format!("{place}: quantity {name}: {error:#}"));
         }
     }
-    if let Some(complaint) = planned.current.freshness(&record.header).complaint() {
+    if let Some(complaint) = found.freshness().complaint() {
         let complaint = format!("{place} was {complaint}");
         if must_be_fresh { check.wrong.push(complaint) } else { check.aged = Some(complaint) }
     }
