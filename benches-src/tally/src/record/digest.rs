@@ -79,11 +79,11 @@ impl Entry {
     }
 }
 
-/// What a bundle comes to, packed. Each of its records is held against itself, and all CPUs look.
-fn packed(bundle: &[u8]) -> Result<Vec<u8>> {
+/// What a bundle comes to, packed, with each of its records read in this way. All CPUs look.
+fn packed(bundle: &[u8], read: fn(&str) -> Result<RawRecord>) -> Result<Vec<u8>> {
     let text = unpack(bundle, MOST_BUNDLE_BYTES)?;
     let (mut entries, mut first, mut runs) = (Vec::new(), Vec::new(), Vec::new());
-    for record in side_by_side(split(&text)?, packed_record) {
+    for record in side_by_side(split(&text)?, |lines| packed_record(lines, read(lines)?)) {
         let (entry, ends, own) = record?;
         entries.push(entry);
         first.extend(ends);
@@ -96,8 +96,7 @@ fn packed(bundle: &[u8]) -> Result<Vec<u8>> {
 
 /// Of a record's lines: what the head says of it, the lines of its header and its end, and its
 /// processes, packed.
-fn packed_record(lines: &str) -> Result<(Entry, Vec<u8>, Vec<u8>)> {
-    let record = RawRecord::of_bundle(lines)?;
+fn packed_record(lines: &str, record: RawRecord) -> Result<(Entry, Vec<u8>, Vec<u8>)> {
     let entry = Entry::of(&record.header, lines.as_bytes());
     let mut ends = Vec::new();
     Line::Header(Box::new(record.header.clone())).write(&mut ends)?;
@@ -167,9 +166,9 @@ impl Digest {
         Ok(records)
     }
 
-    /// What a bundle comes to, whatever is kept of it.
+    /// What a bundle comes to, whatever is kept of it, if it holds nothing but records.
     pub fn anew(bundle: &[u8]) -> Result<Self> {
-        Self::read(&packed(bundle)?)
+        Self::read(&packed(bundle, RawRecord::of_bundle_and_no_more)?)
     }
 
     /// Whether both say the same.
@@ -215,7 +214,7 @@ fn split(text: &str) -> Result<Vec<&str>> {
 
 /// The records of a bundle, each held against itself.
 pub fn records_of_bundle(bundle: &[u8]) -> Result<Vec<RawRecord>> {
-    side_by_side(split(&unpack(bundle, MOST_BUNDLE_BYTES)?)?, RawRecord::of_bundle).into_iter().collect()
+    side_by_side(split(&unpack(bundle, MOST_BUNDLE_BYTES)?)?, RawRecord::of_bundle_and_no_more).into_iter().collect()
 }
 
 #[cfg(test)]

@@ -124,20 +124,24 @@ impl Record {
 }
 
 impl RawRecord {
-    /// Reads one of a bundle, which lies at no place that could say of what it is; nothing but what
-    /// the format of records has.
+    /// Reads one of a bundle, which lies at no place that could say of what it is.
     pub(super) fn of_bundle(text: &str) -> Result<Self> {
         let Header { chapter, experiment, .. } = parse_header(text.lines().next().unwrap_or_default())?;
-        let place = format!("{chapter}/{experiment}");
-        let record = Self::of_text(text, [&chapter, &experiment], &place)?;
+        Self::of_text(text, [&chapter, &experiment], &format!("{chapter}/{experiment}"))
+    }
+
+    /// The same of one that holds nothing but what the format of records has. To write each line
+    /// again takes as long as to read it: whoever lets a record in asks for it, and pages do not.
+    pub(super) fn of_bundle_and_no_more(text: &str) -> Result<Self> {
+        let record = Self::of_bundle(text)?;
         let mut again = Vec::new();
         record.write(&mut again)?;
         // What is written as it stands there has nothing more; most of the time, the lines need not
         // be read a second time.
         let more = if again == text.as_bytes() { None } else { first_unknown_field(text)? };
-        let line = more.unwrap_or_default();
-        ensure!(more.is_none(), "{place}, line {line}: holds something that the format of records does not have");
-        Ok(record)
+        let Some(line) = more else { return Ok(record) };
+        let Header { chapter, experiment, .. } = &record.header;
+        bail!("{chapter}/{experiment}, line {line}: holds something that the format of records does not have");
     }
 
     /// Writes it as it would have been recorded.

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use super::{Digest, packed};
 use crate::record::checksum::sha256;
 use crate::record::compression as file;
+use crate::record::records::RawRecord;
 
 /// All that decides what a bundle comes to, and how a digest says it.
 const CODE: [&str; 8] = [
@@ -40,9 +41,8 @@ impl Digest {
         if let Some(known) = read(&path).ok().filter(is_its_own) {
             return Ok(known);
         }
-        let packed = packed(bundle)?;
+        let packed = packed(bundle, RawRecord::of_bundle)?;
         let made = Self::read(&packed)?;
-        (0..made.records.len()).try_for_each(|index| made.record(index).map(drop))?;
         // On a disk that is full or cannot be written, it is made anew the next time.
         let _ = keep(&path, &packed);
         Ok(made)

@@ -66,7 +66,7 @@ pub fn session() -> &'static Session {
     static SESSION: LazyLock<Session> = LazyLock::new(|| {
         let records = vec![record("laps"), record("socket")];
         let bundle = bundle(&records).unwrap();
-        let digest = packed(&bundle).unwrap();
+        let digest = packed(&bundle, RawRecord::of_bundle).unwrap();
         Session { records, bundle, digest }
     });
     &SESSION
