@@ -168,6 +168,21 @@ test('every table has room on a wide page, and its first number is seen on a pho
   assert.deepEqual(tables.unseen, [], 'on a phone the first number is out of sight');
 });
 
+test('on a phone every published claim says its verdict before its words', async () => {
+  const { page, close } = await open('claims.html', { width: 390 });
+  const claims = await page.$$eval('.ledger', ([published]) =>
+    [...published.tBodies].filter((body) => body.querySelector('q, td:nth-child(2)')).map((body) => {
+      const [verdict, words] = ['td.verdict', 'td:nth-child(2)'].map((own) => body.querySelector(own).getBoundingClientRect());
+      return { verdict: [verdict.left, verdict.right, verdict.height], isAbove: verdict.bottom <= words.top + 1 };
+    }),
+  );
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await close();
+  assert.ok(claims.length > 50, `${claims.length} claims`);
+  for (const { verdict: [left, right, height], isAbove } of claims) assert.ok(left >= 0 && right <= 390 && height > 0 && isAbove);
+  bounded('height of the claims on a phone', [[height, 'claims.html']], 11_500, 'px');
+});
+
 /** How a picture is: its texts that lie outside of it or over another, how high its smallest letters are, and how high it is. */
 const inspect = (picture) =>
   picture.evaluate((svg) => {
