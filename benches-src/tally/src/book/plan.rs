@@ -1,7 +1,8 @@
 //! What a chapter measures, as data: its experiments and its claims, decided before the numbers
 //! exist.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
@@ -30,8 +31,14 @@ pub struct Plan {
     pub claims: Vec<Claim>,
 }
 
-/// All plans, in the order of the chapters' names.
-pub struct Plans(pub Vec<Plan>);
+/// All plans.
+pub struct Plans {
+    /// In the order of the chapters' names.
+    pub all: Vec<Plan>,
+    /// What texts ask for, by the text and the experiment beside it: which experiment answers, and
+    /// how. All machines are asked alike.
+    pub(super) asked: Mutex<HashMap<(String, Option<String>), (String, Expression)>>,
+}
 
 impl Plans {
     /// Reads and checks every plan of the project.
@@ -41,7 +48,7 @@ impl Plans {
             name::check(&chapter, "a chapter").with_context(|| format!("in {}", project.benches().display()))?;
             plans.push(Plan::load(project, chapter)?);
         }
-        let mut plans = Self(plans);
+        let mut plans = Self { all: plans, asked: Mutex::default() };
         plans.resolve_claims(project)?;
         Ok(plans)
     }
@@ -49,7 +56,7 @@ impl Plans {
     /// A claim may leave out what the quantities of all chapters say.
     fn resolve_claims(&mut self, project: &Project) -> Result<()> {
         let named: Vec<Named> = self.quantities().cloned().collect();
-        for Plan { chapter, claims, .. } in &mut self.0 {
+        for Plan { chapter, claims, .. } in &mut self.all {
             for claim in claims {
                 let checked = claim.resolve(&named).and_then(|()| claim.check());
                 checked.with_context(|| project.place(&project.claim(chapter, &claim.id)))?;
@@ -69,7 +76,7 @@ impl Plans {
 
     /// The claim of this id, with its chapter.
     pub fn claim(&self, id: &str) -> Result<(&Plan, &Claim)> {
-        let all = || self.0.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)));
+        let all = || self.all.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)));
         all().find(|(_, claim)| claim.id == id).with_context(|| {
             let known: Vec<&str> = all().map(|(_, claim)| claim.id.as_str()).collect();
             format!("unknown claim {id:?}; there are: {}", known.join(", "))
@@ -78,12 +85,12 @@ impl Plans {
 
     /// Every claim with its chapter.
     pub fn claims(&self) -> impl Iterator<Item = (&Plan, &Claim)> {
-        self.0.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)))
+        self.all.iter().flat_map(|plan| plan.claims.iter().map(move |claim| (plan, claim)))
     }
 
     /// Every experiment with its chapter.
     pub fn experiments(&self) -> impl Iterator<Item = (&Plan, &Experiment)> {
-        self.0.iter().flat_map(|plan| plan.experiments.iter().map(move |experiment| (plan, experiment)))
+        self.all.iter().flat_map(|plan| plan.experiments.iter().map(move |experiment| (plan, experiment)))
     }
 
     /// The chapter of a program.

@@ -73,7 +73,7 @@ pub fn load(project: &Project, chapter: &str) -> Result<Vec<Named>> {
 impl Plans {
     /// Every quantity that has a name.
     pub fn quantities(&self) -> impl Iterator<Item = &Named> {
-        self.0.iter().flat_map(|plan| &plan.quantities)
+        self.all.iter().flat_map(|plan| &plan.quantities)
     }
 
     fn quantity(&self, name: &str) -> Option<&Named> {
@@ -105,7 +105,16 @@ impl Plans {
     /// What a text asks for: a name, or an expression in which names may stand. `within` is the
     /// experiment that is named beside it.
     pub fn asked(&self, text: &str, within: Option<&str>) -> Result<Asked<'_>> {
-        self.ask(Expression::parse(text)?, within)
+        let key = (text.to_owned(), within.map(str::to_owned));
+        let known = self.asked.lock().expect("nothing panics in it").get(&key).cloned();
+        if let Some((experiment, expression)) = known {
+            let (plan, experiment) = self.experiment(&experiment)?;
+            return Ok(Asked { plan, experiment, expression });
+        }
+        let asked = self.ask(Expression::parse(text)?, within)?;
+        let answer = (asked.experiment.name.clone(), asked.expression.clone());
+        self.asked.lock().expect("nothing panics in it").insert(key, answer);
+        Ok(asked)
     }
 
     /// The same of an expression.

@@ -67,7 +67,7 @@ impl Check {
 
 fn all_but_records(view: &View) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
-    for plan in &view.plans.0 {
+    for plan in &view.plans.all {
         wrong.extend(plans::listings(view, plan)?);
         wrong.extend(plans::labels(view, plan)?);
         wrong.extend(identity::starts(view, plan));

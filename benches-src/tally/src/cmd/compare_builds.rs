@@ -75,7 +75,7 @@ impl CompareBuilds {
         }
         let before = Project::at(&self.before)?;
         let _locks = one_at_a_time(project)?;
-        let all = plans.0.iter().flat_map(Plan::all_programs).map(str::to_owned).collect();
+        let all = plans.all.iter().flat_map(Plan::all_programs).map(str::to_owned).collect();
         let folder = match &self.programs {
             Some(folder) => folder.clone(),
             None => programs::build_to_measure(project, &all)?,

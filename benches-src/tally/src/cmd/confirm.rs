@@ -55,7 +55,7 @@ impl Confirm {
     /// Prints each ratio beside the one that was expected.
     pub fn print(&self, view: &View, form: Form) -> Result<String> {
         let shown = |plan: &&Plan| view.page.is_none() || view.is_in_chapter(&plan.chapter);
-        let claims = view.plans.0.iter().filter(shown).flat_map(|plan| &plan.claims);
+        let claims = view.plans.all.iter().filter(shown).flat_map(|plan| &plan.claims);
         let claims: Vec<_> = claims.filter(|claim| is_of_tools(claim)).collect();
         ensure!(!claims.is_empty(), "no plan has a claim about an experiment {EXPERIMENT}");
         claims

@@ -82,15 +82,15 @@ impl Listing {
 
 /// The programs of a chapter.
 fn programs_of(view: &View, chapter: &str) -> Result<Vec<String>> {
-    let known = || view.plans.0.iter().map(|plan| plan.chapter.as_str()).collect::<Vec<_>>().join(", ");
-    let plan = view.plans.0.iter().find(|plan| plan.chapter == chapter);
+    let known = || view.plans.all.iter().map(|plan| plan.chapter.as_str()).collect::<Vec<_>>().join(", ");
+    let plan = view.plans.all.iter().find(|plan| plan.chapter == chapter);
     let plan = plan.with_context(|| format!("unknown chapter {chapter:?}; there are: {}", known()))?;
     Ok(plan.all_programs().into_iter().map(str::to_owned).collect())
 }
 
 /// The chapter of a program, which may be one that only others start.
 fn plan_of<'a>(view: &'a View, name: &str) -> Result<&'a Plan> {
-    let of_tool = view.plans.0.iter().find(|plan| plan.programs.tools.iter().any(|tool| tool == name));
+    let of_tool = view.plans.all.iter().find(|plan| plan.programs.tools.iter().any(|tool| tool == name));
     of_tool.map_or_else(|| view.plans.chapter_of(name), Ok)
 }
 

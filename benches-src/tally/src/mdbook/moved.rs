@@ -11,7 +11,7 @@ use crate::print::view::View;
 /// its address names. Rows of tables begin with their experiment's name.
 pub fn write(view: &View) -> Result<()> {
     let mut places = BTreeMap::new();
-    for plan in &view.plans.0 {
+    for plan in &view.plans.all {
         let page = format!("{}/programs.md", plan.chapter);
         places.extend(plan.all_programs().into_iter().map(|program| (program.to_owned(), page.clone())));
     }

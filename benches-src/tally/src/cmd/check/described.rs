@@ -17,7 +17,7 @@ use crate::print::view::View;
 /// What is asked of programs that they do not have, of the built programs in a folder.
 pub fn check(view: &View, programs: &Path) -> Result<Vec<String>> {
     let mut wrong = BTreeSet::new();
-    for plan in &view.plans.0 {
+    for plan in &view.plans.all {
         let mut described = BTreeMap::new();
         for program in plan.all_programs() {
             match describe(programs, &plan.chapter, program) {

@@ -146,7 +146,7 @@ pub fn unused(view: &View) -> Result<Vec<String>> {
     let commands: BTreeSet<String> = all(&pages).into_iter().flatten().map(|directive| directive.command).collect();
     let mut texts: Vec<String> = commands.iter().cloned().collect();
     texts.extend(view.front.expressions());
-    for plan in &view.plans.0 {
+    for plan in &view.plans.all {
         texts.extend(plan.quantities.iter().map(|quantity| quantity.formula.clone()));
         let parts = plan.claims.iter().flat_map(|claim| &claim.parts);
         texts.extend(parts.flat_map(|part| [Some(part.quantity.clone()), part.beside.clone()]).flatten());

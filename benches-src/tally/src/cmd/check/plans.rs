@@ -119,7 +119,7 @@ pub fn long_lines(view: &View) -> Result<Vec<String>> {
 fn files(view: &View) -> Result<Vec<PathBuf>> {
     let project = &view.project;
     let mut files = project.takeaways();
-    for Plan { chapter, .. } in &view.plans.0 {
+    for Plan { chapter, .. } in &view.plans.all {
         let single = [project.programs_of(chapter), project.order(chapter), project.quantities(chapter)];
         files.extend(single.into_iter().filter(|path| path.is_file()));
         for folder in [project.experiments(chapter), project.claims(chapter)] {
