@@ -166,6 +166,11 @@ impl Project {
         Ok(files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect())
     }
 
+    /// The kind of each measure, which tally has compiled in.
+    pub fn measures(&self) -> PathBuf {
+        self.benches().join("measures.toml")
+    }
+
     /// Where the book's text lies.
     pub fn pages(&self) -> PathBuf {
         self.root.join("book/src")

@@ -73,6 +73,7 @@ fn all_but_records(view: &View) -> Result<Vec<String>> {
         wrong.extend(identity::starts(view, plan));
     }
     wrong.extend(plans::names(view));
+    wrong.extend(plans::measures(view));
     wrong.extend(plans::long_lines(view)?);
     wrong.extend(formats::check(&view.project).err().map(|error| format!("{error:#}")));
     wrong.extend(view.plans.check_quantities());

@@ -1,9 +1,14 @@
 //! What moves alike between sessions.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
+use crate::book::count::Count;
 use crate::book::expression::{Expression, Operator};
 use crate::book::measure::{ELAPSED, QUANTILE, counter_named};
+use crate::book::reading::part;
 use crate::book::unit::Unit;
 use crate::statistics::Estimate;
 
@@ -70,21 +75,27 @@ impl Kind {
         }
     }
 
+    /// What a measure is: as `measures.toml` declares it, or what tally itself reads is.
     fn of_measure(measure: &str) -> Self {
         let share = measure.strip_prefix(QUANTILE).and_then(|share| share.parse::<f64>().ok());
-        let is_tail = |share: f64| share > 0.5;
-        let counter = counter_named(measure).is_some_and(|counter| counter.unit == Unit::Nanoseconds);
-        match measure {
-            _ if share.is_some_and(is_tail) || measure.contains("_p9") => Self::Tail,
-            _ if measure == ELAPSED || share.is_some() || counter || measure.ends_with("_ns") => Self::Time,
-            // Requests a second, and the share of a second that a CPU was busy.
-            "rate" | "load_cpu_share" => Self::Time,
-            "user_memory_bytes" => Self::Footprint,
-            _ if ["system_", "slab_", "available_"].iter().any(|of_all| measure.starts_with(of_all)) => Self::System,
-            _ if measure.contains("_bytes") => Self::Memory,
-            _ if measure.starts_with("calls") || measure.starts_with("instructions") => Self::Calls,
-            _ => Self::Count,
+        let is_time = counter_named(measure).is_some_and(|counter| counter.unit == Unit::Nanoseconds);
+        match share {
+            Some(share) if share > 0.5 => Self::Tail,
+            Some(_) => Self::Time,
+            None if measure == ELAPSED || is_time => Self::Time,
+            None if Count::named(measure).is_some() => Self::Calls,
+            None => Self::declared(measure).unwrap_or(Self::Count),
         }
+    }
+
+    /// What a measure is that a program reports, if it is declared.
+    pub fn declared(measure: &str) -> Option<Self> {
+        DECLARED.get(part(measure).0).copied()
+    }
+
+    /// Every measure that is declared.
+    pub fn all_declared() -> impl Iterator<Item = &'static str> {
+        DECLARED.keys().map(String::as_str)
     }
 
     pub fn words(self) -> &'static str {
@@ -101,6 +112,13 @@ impl Kind {
         }
     }
 }
+
+/// The measures that programs report, each with its kind.
+static DECLARED: LazyLock<BTreeMap<String, Kind>> = LazyLock::new(|| {
+    let text = include_str!("../../../measures.toml");
+    let kinds: BTreeMap<Kind, Vec<String>> = toml::from_str(text).expect("a test reads what is compiled in");
+    kinds.into_iter().flat_map(|(kind, names)| names.into_iter().map(move |name| (name, kind))).collect()
+});
 
 fn has_difference(expression: &Expression) -> bool {
     match expression {
@@ -142,6 +160,13 @@ mod tests {
             ("a.quantile_0.5", Kind::Time),
             ("a.quantile_0.99 / b.quantile_0.99", Kind::Tail),
             ("a.half_p99_ns", Kind::Tail),
+            ("a.p99_ns", Kind::Tail),
+            ("a.p50_ns", Kind::Time),
+            ("a.load_cpu_share", Kind::Time),
+            ("a.user_ns", Kind::Time),
+            ("a.total_bytes_at_0", Kind::Memory),
+            ("a.instructions_atomic", Kind::Calls),
+            ("a.nobody_declares_it", Kind::Count),
             ("a.total_bytes / b.total_bytes", Kind::Memory),
             ("a.total_bytes - b.total_bytes", Kind::Memory),
             ("a.user_memory_bytes", Kind::Footprint),

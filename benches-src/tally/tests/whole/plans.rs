@@ -107,6 +107,17 @@ fn check_finds_what_was_forgotten() {
 }
 
 #[test]
+fn a_measure_has_a_kind_and_a_kind_has_measures_that_are_reported() {
+    let fake = shown();
+    fake.write("benches-src/measures.toml", "");
+    fake.plan(&PLAN.replacen("limit_seconds", "further_measures = [\"rate\", \"spinners\"]\nlimit_seconds", 1));
+    let said = fail(fake.tally(&["check"]));
+    let without = "measures.toml: \"spinners\", which programs of pair report, has no kind: add it";
+    assert!(said.contains(without) && !said.contains("\"rate\""), "{said}");
+    assert!(said.contains("measures.toml: no experiment has \"half_p99_ns\": remove it"), "{said}");
+}
+
+#[test]
 fn a_line_that_is_too_long_is_found_and_may_be_broken() {
     let long = "word ".repeat(40);
     let said = said_of("check", "prediction = \"The", &format!("prediction = \"{long}"));

@@ -11,7 +11,9 @@ use crate::book::claim::Claim;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::plan_file::{self, LONGEST_LINE};
+use crate::book::reading::part;
 use crate::cmd::listing::operation;
+use crate::compute::kind::Kind;
 use crate::print::frame::shared_parameters;
 use crate::print::view::View;
 use crate::project::Project;
@@ -96,6 +98,28 @@ pub fn names(view: &View) -> Vec<String> {
         format!("{place}: the id {id:?} belongs to a claim of another chapter already")
     }));
     wrong
+}
+
+/// Every measure that programs report has a kind in `measures.toml`, and none is there that no
+/// experiment has. A book that declares none, as tests make them, has none to forget.
+pub fn measures(view: &View) -> Vec<String> {
+    let path = view.project.measures();
+    if !path.exists() {
+        return Vec::new();
+    }
+    let place = view.project.place(&path);
+    let mut reported: BTreeMap<&str, &str> = BTreeMap::new();
+    for (_, experiment) in view.plans.experiments() {
+        let own = experiment.measures.iter().chain(&experiment.further_measures);
+        reported.extend(own.map(|measure| (part(measure).0, experiment.name.as_str())));
+    }
+    let without = reported.iter().filter(|(measure, _)| Kind::declared(measure).is_none());
+    let without = without.map(|(measure, experiment)| {
+        format!("{place}: {measure:?}, which programs of {experiment} report, has no kind: add it")
+    });
+    let unused = Kind::all_declared().filter(|measure| !reported.contains_key(measure));
+    let unused = unused.map(|measure| format!("{place}: no experiment has {measure:?}: remove it"));
+    without.chain(unused).collect()
 }
 
 /// No line of a plan's file is longer than what stands side by side in a diff.
