@@ -124,9 +124,9 @@ pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measur
     };
     let there = view.of_machine(machine.clone());
     there.once("elsewhere", asked, || {
-        // A record that is read for the second time is asked for all that has a name, so that
-        // among hundreds of machines none is read for the third.
-        if view.is_forgotten(machine, asked.experiment) {
+        // A record that will not be kept is asked for all that has a name, so that among hundreds
+        // of machines few are read twice.
+        if view.will_forget(machine, asked.experiment) {
             for named in view.plans.quantities().filter(|own| own.experiment == asked.experiment.name) {
                 let Ok(other) = view.plans.asked(&named.name, None) else { continue };
                 drop(there.once("elsewhere", &other, || compute(&other))?);

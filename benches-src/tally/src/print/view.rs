@@ -173,10 +173,10 @@ impl View {
         Ok(kept)
     }
 
-    /// Whether the record of an experiment on another machine was looked at, and has to be read
-    /// anew.
-    pub fn is_forgotten(&self, machine: &Machine, experiment: &Experiment) -> bool {
-        self.read.records.borrow().is_forgotten(&records::key(machine, experiment))
+    /// Whether the record of an experiment on another machine has to be read, and will not be kept
+    /// for long.
+    pub fn will_forget(&self, machine: &Machine, experiment: &Experiment) -> bool {
+        self.read.records.borrow().will_forget(&records::key(machine, experiment))
     }
 
     /// What was measured and where, without the measurements: the header of a record and how fresh

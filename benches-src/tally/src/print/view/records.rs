@@ -1,6 +1,6 @@
 //! Records in memory: all of one machine, and of others those that were looked at last.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use crate::book::experiment::Experiment;
@@ -16,11 +16,14 @@ pub type Kept = Result<(Sessions, Freshness), Missing>;
 pub struct Records {
     /// The machine whose records are kept.
     pub home: Machine,
+    /// All of its own, and of which experiments others have none.
     kept: HashMap<Key, Rc<Kept>>,
     /// Of other machines, in the order in which they were looked at.
     others: VecDeque<(Key, Rc<Kept>)>,
-    /// Of other machines, those that were looked at and are not kept.
-    forgotten: HashSet<Key>,
+    /// How many processes these have.
+    processes: usize,
+    /// Whether there was no room for one of them any more.
+    forgets: bool,
 }
 
 /// A machine's word and an experiment.
@@ -37,12 +40,12 @@ const MOST_OF_OTHERS: usize = 30_000;
 impl Records {
     /// None yet, of a book that shows this machine.
     pub fn of(home: Machine) -> Self {
-        Self { home, kept: HashMap::new(), others: VecDeque::new(), forgotten: HashSet::new() }
+        Self { home, kept: HashMap::new(), others: VecDeque::new(), processes: 0, forgets: false }
     }
 
-    /// Whether it was looked at, and has to be read anew.
-    pub fn is_forgotten(&self, key: &Key) -> bool {
-        self.forgotten.contains(key)
+    /// Whether there is no room for all of them, and this one would have to be read.
+    pub fn will_forget(&self, key: &Key) -> bool {
+        self.forgets && !self.kept.contains_key(key) && !self.others.iter().any(|(own, ..)| own == key)
     }
 
     pub fn get(&mut self, key: &Key) -> Option<Rc<Kept>> {
@@ -57,17 +60,20 @@ impl Records {
     }
 
     pub fn put(&mut self, machine: &Machine, key: Key, kept: Rc<Kept>) {
-        if *machine == self.home {
+        // Why there is none takes no room.
+        if *machine == self.home || kept.is_err() {
             self.kept.insert(key, kept);
             return;
         }
-        self.forgotten.remove(&key);
+        self.processes += processes(&kept);
         self.others.push_back((key, kept));
-        let processes = |kept: &Kept| kept.as_ref().map_or(0, |(sessions, _)| sessions.processes());
-        while self.others.iter().map(|(_, kept)| processes(kept)).sum::<usize>() > MOST_OF_OTHERS
-            && self.others.len() > 1
-        {
-            self.forgotten.extend(self.others.pop_front().map(|(key, _)| key));
+        while self.processes > MOST_OF_OTHERS && self.others.len() > 1 {
+            self.processes -= self.others.pop_front().map_or(0, |(_, kept)| processes(&kept));
+            self.forgets = true;
         }
     }
+}
+
+fn processes(kept: &Kept) -> usize {
+    kept.as_ref().map_or(0, |(sessions, _)| sessions.processes())
 }
