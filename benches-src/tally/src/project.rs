@@ -231,6 +231,11 @@ impl Project {
         self.target().join("digests")
     }
 
+    /// As what a machine's records were found without fault.
+    pub fn checked(&self, slug: &str) -> PathBuf {
+        self.target().join("checked").join(slug)
+    }
+
     /// Where measurements and what others published lie.
     pub fn all_data(&self) -> PathBuf {
         self.root.join("data")

@@ -1,6 +1,7 @@
 //! `tally check`: plans, listings, pages and records agree.
 
 mod bundles;
+mod checked;
 mod described;
 mod identity;
 mod instrument;
@@ -46,7 +47,7 @@ impl Check {
         let (mut wrong, (of_records, aged)) = thread::scope(|scope| -> Result<_> {
             let records = scope.spawn(|| records.check());
             let wrong = all_but_records(view)?;
-            Ok((wrong, records.join().expect("looking at records does not panic")))
+            Ok((wrong, records.join().expect("looking at records does not panic")?))
         })?;
         wrong.extend(of_records);
         if let Some(programs) = &self.programs {

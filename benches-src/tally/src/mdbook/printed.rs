@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::book::places::Places;
-use crate::measure::child::own_executable;
+use crate::measure::child::own_edition;
 use crate::print::view::View;
 use crate::project::{Machine, Project};
 use crate::record::checksum::hash;
@@ -146,9 +146,7 @@ fn world(project: &Project) -> Result<String> {
         let path = root.join(file);
         all += &fs::metadata(&path).map_or(String::new(), |metadata| stamp(&path, &metadata));
     }
-    // cargo links it anew now and then, and changes nothing of it.
-    let tally = fs::metadata(own_executable())?;
-    all += &format!("tally {} {:?}\n", tally.len(), (tally.mtime(), tally.mtime_nsec()));
+    all += &own_edition()?;
     all += &std::env::var("RUSTFLAGS").unwrap_or_default();
     all += &serde_json::to_string(&Facts::read_identity())?;
     Ok(hash(all.as_bytes()))

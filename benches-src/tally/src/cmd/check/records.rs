@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use super::checked::Checked;
 use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::plan::Plan;
@@ -23,18 +24,18 @@ pub struct Records {
 }
 
 /// An experiment, as it is planned now.
-struct Planned {
+pub struct Planned {
     chapter: String,
     name: String,
     current: Current,
     /// The quantities that are asked of it, by name.
-    named: Vec<(String, Expression)>,
+    pub named: Vec<(String, Expression)>,
 }
 
 /// The record that pages show of a machine's experiment.
-struct Shown<'a> {
-    found: Found<'a>,
-    planned: &'a Planned,
+pub struct Shown<'a> {
+    pub found: Found<'a>,
+    pub planned: &'a Planned,
     must_be_fresh: bool,
 }
 
@@ -62,9 +63,9 @@ impl Records {
     /// the listings that are shown. Second, which records of other machines are not: those machines
     /// cannot be asked again whenever a listing changes, and where they are shown they say so.
     /// Every number that has a name comes to its unit. Each machine and each record is forgotten
-    /// once it was looked at, and all CPUs look. Processes of sessions that are not shown were read
-    /// when their digest was made, and are read again with `--bundles`.
-    pub fn check(&self) -> (Vec<String>, Vec<String>) {
+    /// once it was looked at, and all CPUs look. What was found without fault is not read again.
+    /// Processes of sessions that are not shown are read with `--bundles`.
+    pub fn check(&self) -> Result<(Vec<String>, Vec<String>)> {
         let (mut wrong, mut aged, mut copies) = (Vec::new(), Vec::new(), Copies::default());
         for machine in &self.machines {
             let store = Store::open(&self.project, machine);
@@ -75,14 +76,24 @@ impl Records {
                 wrong.extend(noted.err().map(|error| format!("{}: {error}", session.path.display())));
                 wrong.extend(private(session));
             }
-            for check in side_by_side(self.shown(machine, &store), record) {
-                wrong.extend(check.wrong);
-                aged.extend(check.aged);
+            let shown = self.shown(machine, &store);
+            let checked = Checked::of(&self.project, machine, own, &shown)?;
+            for one in &shown {
+                let Some(complaint) = one.complaint() else { continue };
+                if one.must_be_fresh { wrong.push(complaint) } else { aged.push(complaint) }
             }
+            if checked.before() {
+                continue;
+            }
+            let faults: Vec<String> = side_by_side(shown, Shown::faults).into_iter().flatten().collect();
+            if faults.is_empty() {
+                checked.note();
+            }
+            wrong.extend(faults);
         }
         let root = format!("{}/", self.project.root().display());
         let without_root = |all: Vec<String>| all.into_iter().map(|words| words.replace(&root, "")).collect();
-        (without_root(wrong), without_root(aged))
+        Ok((without_root(wrong), without_root(aged)))
     }
 
     fn shown<'a>(&'a self, machine: &Machine, store: &'a Store) -> Vec<Shown<'a>> {
@@ -103,33 +114,25 @@ fn private(session: &Session) -> Vec<String> {
     private.map(words).collect()
 }
 
-/// What is wrong with a record, and what is said of it if it is of older listings.
-#[derive(Default)]
-struct RecordCheck {
-    wrong: Vec<String>,
-    aged: Option<String>,
-}
+impl Shown<'_> {
+    /// What is said of it if it is of older listings.
+    fn complaint(&self) -> Option<String> {
+        let complaint = self.found.freshness().complaint()?;
+        Some(format!("{} was {complaint}", self.found.place()))
+    }
 
-fn record(shown: Shown) -> RecordCheck {
-    let Shown { found, planned, must_be_fresh } = shown;
-    let place = found.place();
-    let mut check = RecordCheck::default();
-    let record = match found.load() {
-        Ok(Some(record)) => record,
-        Ok(None) => return check,
-        Err(error) => {
-            check.wrong.push(format!("{error:#}"));
-            return check;
-        }
-    };
-    for (name, expression) in &planned.named {
-        if let Err(error) = record.evaluate(expression) {
-            check.wrong.push(format!("{place}: quantity {name}: {error:#}"));
-        }
+    /// What is wrong with it.
+    fn faults(self) -> Vec<String> {
+        let record = match self.found.load() {
+            Ok(Some(record)) => record,
+            Ok(None) => return Vec::new(),
+            Err(error) => return vec![format!("{error:#}")],
+        };
+        let place = self.found.place();
+        let fault = |(name, expression): &(String, Expression)| {
+            let error = record.evaluate(expression).err()?;
+            Some(format!("{place}: quantity {name}: {error:#}"))
+        };
+        self.planned.named.iter().filter_map(fault).collect()
     }
-    if let Some(complaint) = found.freshness().complaint() {
-        let complaint = format!("{place} was {complaint}");
-        if must_be_fresh { check.wrong.push(complaint) } else { check.aged = Some(complaint) }
-    }
-    check
 }
