@@ -35,10 +35,15 @@ pub struct Plan {
 pub struct Plans {
     /// In the order of the chapters' names.
     pub all: Vec<Plan>,
-    /// What texts ask for, by the text and the experiment beside it: which experiment answers, and
-    /// how. All machines are asked alike.
-    pub(super) asked: Mutex<HashMap<(String, Option<String>), (String, Expression)>>,
+    /// What texts ask for: all machines are asked alike.
+    pub(super) asked: Mutex<HashMap<Text, Answer>>,
 }
+
+/// What asks for a number, and the experiment that is named beside it.
+type Text = (String, Option<String>);
+
+/// Which experiment answers, and how.
+type Answer = (String, Expression);
 
 impl Plans {
     /// Reads and checks every plan of the project.
