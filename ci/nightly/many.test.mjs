@@ -41,7 +41,6 @@ test('a hundred machines: their check, a warm build, and the pages that show the
   const { status, output } = build(checkout, reference);
   assert.equal(status, 0, output);
   bound('a warm build among 100 machines', secondsOfBuild(checkout, reference), 3, 's', { slack: 2 });
-  await boundsOfCheck('the first tally check of 100 machines', checkout, { seconds: 20, mebibytes: 200 });
   await boundsOfCheck('tally check of 100 machines', checkout, { seconds: 8, mebibytes: 200 });
   const page = (name) => readFileSync(join(site, name), 'utf8');
   const shown = page('machines.html');

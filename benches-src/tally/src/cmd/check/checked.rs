@@ -9,6 +9,7 @@ use anyhow::Result;
 use super::records::Shown;
 use crate::measure::child::own_edition;
 use crate::project::{Machine, Project};
+use crate::record::Header;
 use crate::record::checksum::hash;
 use crate::record::contributed::Contributed;
 
@@ -24,7 +25,8 @@ impl Checked {
         let bundles = own.sessions.iter().map(|session| session.digest.head.bundle.as_str());
         let mut all: String = [own_edition()?.as_str()].into_iter().chain(bundles).collect::<Vec<_>>().join("\n");
         for Shown { found, planned, .. } in shown {
-            all += &format!("\n{} {:?}", found.place(), found.header.cells);
+            let Header { experiment, seed, cells, .. } = &found.header;
+            all += &format!("\n{experiment} {seed} {cells:?}");
             all.extend(planned.named.iter().map(|(name, expression)| format!("\n{name}: {expression:?}")));
         }
         Ok(Self { path: project.checked(machine.slug()), hash: hash(all.as_bytes()) })
