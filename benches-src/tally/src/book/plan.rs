@@ -1,8 +1,8 @@
 //! What a chapter measures, as data: its experiments and its claims, decided before the numbers
 //! exist.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
@@ -36,7 +36,7 @@ pub struct Plans {
     /// In the order of the chapters' names.
     pub all: Vec<Plan>,
     /// What texts ask for: all machines are asked alike.
-    pub(super) asked: Mutex<HashMap<Text, Answer>>,
+    pub(super) asked: RefCell<HashMap<Text, Answer>>,
 }
 
 /// What asks for a number, and the experiment that is named beside it.
@@ -53,7 +53,7 @@ impl Plans {
             name::check(&chapter, "a chapter").with_context(|| format!("in {}", project.benches().display()))?;
             plans.push(Plan::load(project, chapter)?);
         }
-        let mut plans = Self { all: plans, asked: Mutex::default() };
+        let mut plans = Self { all: plans, asked: RefCell::default() };
         plans.resolve_claims(project)?;
         Ok(plans)
     }
