@@ -162,12 +162,12 @@ impl RawRecord {
 impl<T> RecordOf<T> {
     /// The rounds that were run to their end, by number, each with its runs by cell.
     pub fn complete_rounds(&self) -> Vec<(u32, Vec<&RunOf<T>>)> {
-        let mut rounds: BTreeMap<u32, Vec<Option<&RunOf<T>>>> = BTreeMap::new();
+        let mut rounds = vec![vec![None; self.header.cells.len()]; self.next_round() as usize];
         for run in &self.runs {
-            let cells = rounds.entry(run.round).or_insert_with(|| vec![None; self.header.cells.len()]);
-            cells[run.cell] = Some(run);
+            rounds[run.round as usize][run.cell] = Some(run);
         }
-        let whole = rounds.into_iter().map(|(number, cells)| Some((number, cells.into_iter().collect::<Option<_>>()?)));
+        let whole =
+            rounds.into_iter().zip(0..).map(|(cells, round)| Some((round, cells.into_iter().collect::<Option<_>>()?)));
         whole.flatten().collect()
     }
 
