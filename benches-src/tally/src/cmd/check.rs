@@ -31,10 +31,10 @@ pub struct Check {
     /// Hold plans against what the built programs in this folder say of themselves as well
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
-    /// Open every bundle of raw samples too, and see whether what target/digests keeps is what it
-    /// comes to
-    #[arg(long)]
-    bundles: bool,
+    /// Open bundles of raw samples too, these or else all, and see whether what target/digests
+    /// keeps is what each comes to
+    #[arg(long, value_name = "BUNDLE", num_args = 0..)]
+    bundles: Option<Vec<PathBuf>>,
 }
 
 impl Check {
@@ -54,8 +54,8 @@ impl Check {
             wrong.extend(described::check(view, programs)?);
             wrong.extend(identity::check(view, programs)?);
         }
-        if self.bundles {
-            wrong.extend(bundles::check(view)?);
+        if let Some(asked) = &self.bundles {
+            wrong.extend(bundles::check(view, asked)?);
         }
         if wrong.is_empty() {
             let told = instrument::predictions(view)?;

@@ -1,6 +1,8 @@
 //! One machine's sessions of an experiment: the one that is shown, and earlier ones that say how
 //! far it may be off.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -19,12 +21,14 @@ pub struct Sessions {
     shown: Record,
     others: Vec<Other>,
     between: Rc<Between>,
+    /// What was evaluated before, by its words: a figure and a table stand on the same numbers.
+    evaluated: RefCell<HashMap<String, Measured>>,
 }
 
 impl Sessions {
     /// A record, the earlier sessions of the same, and how far sessions differ anyway.
     pub fn new(shown: Record, others: Vec<Other>, between: Rc<Between>) -> Self {
-        Self { shown, others, between }
+        Self { shown, others, between, evaluated: RefCell::default() }
     }
 
     /// How many processes all of them had, by which they take their room.
@@ -40,6 +44,16 @@ impl Sessions {
     /// A number with the interval that holds between sessions: the median over those that speak of
     /// its programs. The outer error is a mistake in the expression.
     pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
+        let words = expression.to_string();
+        if let Some(known) = self.evaluated.borrow().get(&words) {
+            return Ok(known.clone());
+        }
+        let measured = self.evaluate_anew(expression)?;
+        self.evaluated.borrow_mut().insert(words, measured.clone());
+        Ok(measured)
+    }
+
+    fn evaluate_anew(&self, expression: &Expression) -> Result<Measured> {
         let in_each = |expression: &Expression| {
             let programs = expression.leaves().into_iter().map(|leaf| &leaf.name);
             let speaks = |other: &&Other| programs.clone().all(|program| other.programs.contains(program));

@@ -239,6 +239,9 @@ fn nothing_is_believed_that_lies_beside_a_bundle_and_what_is_kept_of_it_is_found
     fs::remove_dir_all(fake.path("target/digests")).unwrap();
     assert!(shown().contains("2.00 µs"));
     assert!(succeed(fake.tally(&["check", "--bundles"])).contains("agree"));
+    let named = format!("{MACHINE}/sessions/2026-11-20.bundle.zst");
+    assert!(succeed(fake.tally(&["check", "--bundles", &named])).contains("agree"));
+    assert!(fail(fake.tally(&["check", "--bundles", "another"])).contains("another is no session's bundle"));
 }
 
 #[test]

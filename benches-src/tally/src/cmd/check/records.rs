@@ -36,7 +36,6 @@ pub struct Planned {
 pub struct Shown<'a> {
     pub found: Found<'a>,
     pub planned: &'a Planned,
-    must_be_fresh: bool,
 }
 
 impl Records {
@@ -76,11 +75,15 @@ impl Records {
                 wrong.extend(noted.err().map(|error| format!("{}: {error}", session.path.display())));
                 wrong.extend(private(session));
             }
-            let shown = self.shown(machine, &store);
+            let shown = self.shown(&store);
             let checked = Checked::of(&self.project, machine, own, &shown)?;
-            for one in &shown {
-                let Some(complaint) = one.complaint() else { continue };
-                if one.must_be_fresh { wrong.push(complaint) } else { aged.push(complaint) }
+            let stale: Vec<(&str, String)> = shown.iter().filter_map(Shown::complaint).collect();
+            if self.reference.as_ref() == Some(machine) {
+                wrong.extend(stale.into_iter().map(|(_, complaint)| complaint));
+            } else if !stale.is_empty() {
+                let names: Vec<&str> = stale.iter().map(|(name, _)| *name).collect();
+                let names = names.join(", ");
+                aged.push(format!("{}: measured before their programs changed: {names}", machine.slug()));
             }
             if checked.before() {
                 continue;
@@ -96,11 +99,10 @@ impl Records {
         Ok((without_root(wrong), without_root(aged)))
     }
 
-    fn shown<'a>(&'a self, machine: &Machine, store: &'a Store) -> Vec<Shown<'a>> {
-        let must_be_fresh = self.reference.as_ref() == Some(machine);
+    fn shown<'a>(&'a self, store: &'a Store) -> Vec<Shown<'a>> {
         let of = |planned: &'a Planned| {
             let found = store.find(&planned.chapter, &planned.name, &planned.current).ok()??;
-            Some(Shown { found, planned, must_be_fresh })
+            Some(Shown { found, planned })
         };
         self.experiments.iter().filter_map(of).collect()
     }
@@ -115,10 +117,10 @@ fn private(session: &Session) -> Vec<String> {
 }
 
 impl Shown<'_> {
-    /// What is said of it if it is of older listings.
-    fn complaint(&self) -> Option<String> {
+    /// Its experiment, and what is said of it, if it is of older listings.
+    fn complaint(&self) -> Option<(&str, String)> {
         let complaint = self.found.freshness().complaint()?;
-        Some(format!("{} was {complaint}", self.found.place()))
+        Some((&self.planned.name, format!("{} was {complaint}", self.found.place())))
     }
 
     /// What is wrong with it.
