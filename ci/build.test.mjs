@@ -10,7 +10,7 @@ import { bound } from './bound.mjs';
 import { eachPage } from './browser.mjs';
 import { commands, run } from './commands.mjs';
 import { summed } from './records.mjs';
-import { build, copyOfCheckout, deadLinks, machines, otherMachines, pages } from './site.mjs';
+import { build, copyOfCheckout, deadLinks, drawn, machines, otherMachines, pages } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const record = join(checkout, 'data/local/switch-cost/socket.jsonl');
@@ -56,27 +56,33 @@ test('a listing that was changed after measuring is boxed as stale, and so is ev
   assert.match(page(site, 'switch-cost/what-a-hop-over-a-socket-costs'), /<strong class="verdict">[a-z ]+ \(stale\)<\/strong>/, 'a verdict of a claim');
 });
 
+/** What a build says of a book of one page that has this at its end, before it comes to render it. */
+function buildOfOnePage(more) {
+  const [summary, path] = ['SUMMARY', 'glossary'].map((name) => join(checkout, `book/src/${name}.md`));
+  const [whole, before] = [summary, path].map((path) => readFileSync(path, 'utf8'));
+  writeFileSync(summary, '[Glossary](glossary.md)\n');
+  writeFileSync(path, `${before}\n${more}\n`);
+  const built = build(checkout, { effort: 'never' });
+  writeFileSync(summary, whole);
+  writeFileSync(path, before);
+  return built;
+}
+
 test('a directive that fails stops the build and names chapter and command', () => {
-  const path = join(checkout, 'book/src/glossary.md');
-  const before = readFileSync(path, 'utf8');
-  writeFileSync(path, `${before}\n<!-- cmdrun tally value no-such-program -->\n`);
-  const { status, output } = build(checkout, { effort: 'never' });
+  const { status, output } = buildOfOnePage('<!-- cmdrun tally value no-such-program -->');
   assert.notEqual(status, 0);
   assert.match(output, /glossary\.md.*tally value no-such-program/s);
   assert.match(output, /unknown program "no-such-program"/);
-  writeFileSync(path, before);
 });
 
 test('a command that book.toml lists is refused where tally lacks what runs it, with the cure', () => {
-  const [path, settings] = [join(checkout, 'book/src/glossary.md'), join(checkout, 'book.toml')];
-  const [page, book] = [readFileSync(path, 'utf8'), readFileSync(settings, 'utf8')];
-  writeFileSync(path, `${page}\n<!-- cmdrun date -->\n`);
+  const settings = join(checkout, 'book.toml');
+  const book = readFileSync(settings, 'utf8');
   writeFileSync(settings, book.replace('[preprocessor.cmdrun]', '[preprocessor.cmdrun]\ncommands = ["date"]'));
-  const { status, output } = build(checkout, { effort: 'never' });
+  const { status, output } = buildOfOnePage('<!-- cmdrun date -->');
+  writeFileSync(settings, book);
   assert.notEqual(status, 0);
   assert.match(output, /glossary\.md.*add `--features cmdrun` after `cargo run`/s);
-  writeFileSync(path, page);
-  writeFileSync(settings, book);
 });
 
 test('unknown settings stop the build before anything is measured', () => {
@@ -90,16 +96,34 @@ test('unknown settings stop the build before anything is measured', () => {
   }
 });
 
-/** One of these, drawn at random. */
-const drawn = (all) => all[Math.floor(Math.random() * all.length)];
-
 test('the book can be built with the numbers of another machine, also of one whose records are older than the plans', () => {
-  const show = drawn(otherMachines(checkout));
+  const [show] = drawn(otherMachines(checkout), 1);
   const { status, output } = build(checkout, { effort: 'never', show });
   assert.equal(status, 0, `${show}\n${output}`);
 });
 
+test('everything for download is what its link says', () => {
+  const { site } = build(checkout, { effort: 'never', show: 'reference' });
+  const folder = join(site, 'generated');
+  const machineOf = (name) => page(site, name.slice(0, -5)).match(/<p class="shown" data-machine="([\w-]+)"/)?.[1];
+  const machines = new Set(pages(site).map(machineOf).filter(Boolean));
+  const wanted = [...machines, 'places.js', 'vega'].sort();
+  assert.deepEqual(readdirSync(folder).sort(), wanted, 'Vega, whose numbers stand on pages, and where things stand: what was shown before is not published');
+  const files = readdirSync(folder, { recursive: true }).filter((file) => statSync(join(folder, file)).isFile());
+  const of = (ending) => files.filter((file) => file.endsWith(ending));
+  for (const file of of('.jsonl')) {
+    for (const line of readFileSync(join(folder, file), 'utf8').trim().split('\n')) JSON.parse(line);
+  }
+  for (const file of of('.vl.json')) assert.ok(JSON.parse(readFileSync(join(folder, file), 'utf8')).datasets.rows.length > 0);
+  // A row per cell of an experiment, or per number of one of the calculator's cases.
+  const heads = { 'calculator.csv': /^case,what,of,unit,median,/, 'ladder.csv': /^what,detail,machine,ratio,/, 'kernel-price.csv': /^machine,a_bare_write_and_read,/ };
+  const head = (file) => heads[basename(file).replace(/^.*-dumbbell/, 'ladder')] ?? /^cell,program,placement,/;
+  for (const file of of('.csv')) assert.match(readFileSync(join(folder, file), 'utf8'), head(file));
+  assert.ok(of('.jsonl').length > 0 && of('.vl.json').length > 0 && of('.csv').length > 0);
+});
+
 test('commands that the book or the README shows are understood, and ten drawn at random can be run', async () => {
+  // Nothing has changed since the build before it.
   const { site } = build(checkout, { effort: 'never', show: 'reference' });
   const all = commands(checkout, site);
   assert.ok(all.length > 100, `only ${all.length} commands were found`);
@@ -110,10 +134,9 @@ test('commands that the book or the README shows are understood, and ten drawn a
     const { status, stderr } = spawnSync(`target/release/${program} ${flags ?? ''} --describe`, { cwd: checkout, shell: true, encoding: 'utf8' });
     assert.equal(status, 0, `${command}\n${stderr}`);
   }
-  const ten = new Set();
-  while (ten.size < 10) ten.add(drawn(all));
-  console.log([...ten].join('\n'));
-  await run(checkout, [...ten]);
+  const ten = drawn(all, 10);
+  console.log(ten.join('\n'));
+  await run(checkout, ten);
 });
 
 test('the picture in the README is the one that its command draws', () => {
@@ -140,41 +163,23 @@ test('text in a picture can become neither markup nor a directive', () => {
   }
 });
 
-test('everything for download is what its link says', () => {
-  const { site } = build(checkout, { effort: 'never', show: 'reference' });
-  const folder = join(site, 'generated');
-  const machineOf = (name) => page(site, name.slice(0, -5)).match(/<p class="shown" data-machine="([\w-]+)"/)?.[1];
-  const machines = new Set(pages(site).map(machineOf).filter(Boolean));
-  const wanted = [...machines, 'places.js', 'vega'].sort();
-  assert.deepEqual(readdirSync(folder).sort(), wanted, 'Vega, whose numbers stand on pages, and where things stand: what was shown before is not published');
-  const files = readdirSync(folder, { recursive: true }).filter((file) => statSync(join(folder, file)).isFile());
-  const of = (ending) => files.filter((file) => file.endsWith(ending));
-  for (const file of of('.jsonl')) {
-    for (const line of readFileSync(join(folder, file), 'utf8').trim().split('\n')) JSON.parse(line);
-  }
-  for (const file of of('.vl.json')) assert.ok(JSON.parse(readFileSync(join(folder, file), 'utf8')).datasets.rows.length > 0);
-  // A row per cell of an experiment, or per number of one of the calculator's cases.
-  const heads = { 'calculator.csv': /^case,what,of,unit,median,/, 'ladder.csv': /^what,detail,machine,ratio,/, 'kernel-price.csv': /^machine,a_bare_write_and_read,/ };
-  const head = (file) => heads[basename(file).replace(/^.*-dumbbell/, 'ladder')] ?? /^cell,program,placement,/;
-  for (const file of of('.csv')) assert.match(readFileSync(join(folder, file), 'utf8'), head(file));
-  assert.ok(of('.jsonl').length > 0 && of('.vl.json').length > 0 && of('.csv').length > 0);
-});
-
 /** Puts the records of the last whole quick build that came with the checkout in the place of this machine's own: only the kernel of today is known of it. */
 function measureQuickly() {
   const folder = mkdtempSync(join(tmpdir(), 'sessions-'));
-  const builds = [];
-  for (const machine of machines(checkout)) {
-    execFileSync('cargo', ['tally', 'unpack', machine, '--to', join(folder, machine)], { cwd: checkout, stdio: 'pipe' });
-    for (const session of readdirSync(join(folder, machine))) {
-      const lies = join(folder, machine, session);
-      const records = readdirSync(lies, { recursive: true }).filter((file) => file.endsWith('.jsonl'));
-      const headers = records.map((file) => JSON.parse(readFileSync(join(lies, file), 'utf8').split('\n', 1)[0]).header);
-      if (headers.every(({ effort }) => effort === 'quick')) builds.push({ lies, records, session });
-    }
+  const sessions = machines(checkout).flatMap((machine) =>
+    readdirSync(join(checkout, 'data/machines', machine, 'sessions')).map((file) => ({ machine, session: file.replace('.bundle.zst', '') })),
+  );
+  sessions.sort((one, other) => (one.session < other.session ? 1 : -1));
+  let [lies, records] = [null, []];
+  while (lies === null) {
+    assert.ok(sessions.length > 0, 'no machine has a session of a whole quick build');
+    const { machine, session } = sessions.shift();
+    execFileSync('cargo', ['tally', 'unpack', `${machine}/${session}`, '--to', join(folder, machine)], { cwd: checkout, stdio: 'pipe' });
+    const unpacked = join(folder, machine, session);
+    records = readdirSync(unpacked, { recursive: true }).filter((file) => file.endsWith('.jsonl'));
+    const efforts = records.map((file) => JSON.parse(readFileSync(join(unpacked, file), 'utf8').split('\n', 1)[0]).header.effort);
+    if (efforts.length > 50 && efforts.every((effort) => effort === 'quick')) lies = unpacked;
   }
-  builds.sort((one, other) => one.records.length - other.records.length || (one.session < other.session ? -1 : 1));
-  const { lies, records } = builds.at(-1);
   const local = join(checkout, 'data/local');
   rmSync(local, { recursive: true, force: true });
   cpSync(lies, local, { recursive: true });

@@ -72,6 +72,12 @@ export function otherMachines(checkout) {
   return machines(checkout).filter((name) => name !== reference);
 }
 
+/** So many of these, drawn at random, each once. */
+export function drawn(all, count) {
+  const left = [...all];
+  return Array.from({ length: Math.min(count, left.length) }, () => left.splice(Math.floor(Math.random() * left.length), 1)[0]);
+}
+
 /** A function of a name that is asked for the same ones again and again. */
 export function kept(compute) {
   const known = new Map();
