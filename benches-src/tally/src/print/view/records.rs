@@ -35,7 +35,7 @@ pub fn key(machine: &Machine, experiment: &Experiment) -> Key {
 
 /// So many processes of other machines are kept: there may be hundreds of machines, and a process
 /// takes some 3 KB.
-const MOST_OF_OTHERS: usize = 60_000;
+const MOST_OF_OTHERS: usize = 30_000;
 
 impl Records {
     /// None yet, of a book that shows this machine.
