@@ -23,5 +23,6 @@ pub mod name;
 pub mod print;
 pub mod project;
 pub mod record;
+pub mod remembered;
 pub mod say;
 pub mod statistics;

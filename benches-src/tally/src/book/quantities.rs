@@ -15,6 +15,7 @@ use crate::book::plan_file;
 use crate::book::unit::Unit;
 use crate::name::{self, nearest};
 use crate::project::Project;
+use crate::remembered::remembered;
 
 /// Numbers with a name, which pages, captions, claims and takeaways say.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -106,15 +107,12 @@ impl Plans {
     /// experiment that is named beside it.
     pub fn asked(&self, text: &str, within: Option<&str>) -> Result<Asked<'_>> {
         let key = (text.to_owned(), within.map(str::to_owned));
-        let known = self.asked.borrow().get(&key).cloned();
-        if let Some((experiment, expression)) = known {
-            let (plan, experiment) = self.experiment(&experiment)?;
-            return Ok(Asked { plan, experiment, expression });
-        }
-        let asked = self.ask(Expression::parse(text)?, within)?;
-        let answer = (asked.experiment.name.clone(), asked.expression.clone());
-        self.asked.borrow_mut().insert(key, answer);
-        Ok(asked)
+        let (experiment, expression) = remembered(&self.asked, key, || {
+            let asked = self.ask(Expression::parse(text)?, within)?;
+            Ok((asked.experiment.name.clone(), asked.expression))
+        })?;
+        let (plan, experiment) = self.experiment(&experiment)?;
+        Ok(Asked { plan, experiment, expression })
     }
 
     /// The same of an expression.

@@ -14,6 +14,7 @@ use super::quantity::Measured;
 use crate::book::expression::Expression;
 use crate::record::Record;
 use crate::record::store::Other;
+use crate::remembered::remembered;
 
 /// A record with what is known of other sessions. It is the record in all but its numbers, whose
 /// intervals hold between sessions.
@@ -44,13 +45,7 @@ impl Sessions {
     /// A number with the interval that holds between sessions: the median over those that speak of
     /// its programs. The outer error is a mistake in the expression.
     pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {
-        let words = expression.to_string();
-        if let Some(known) = self.evaluated.borrow().get(&words) {
-            return Ok(known.clone());
-        }
-        let measured = self.evaluate_anew(expression)?;
-        self.evaluated.borrow_mut().insert(words, measured.clone());
-        Ok(measured)
+        remembered(&self.evaluated, expression.to_string(), || self.evaluate_anew(expression))
     }
 
     fn evaluate_anew(&self, expression: &Expression) -> Result<Measured> {

@@ -7,7 +7,6 @@ mod ways;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
-use std::hash::Hash;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -32,6 +31,7 @@ use crate::record::freshness::{Current, Freshness};
 use crate::record::known::Known;
 use crate::record::machine::Facts;
 use crate::record::store::{Found, Store};
+use crate::remembered::remembered;
 
 pub use records::Kept;
 use records::Records;
@@ -354,21 +354,6 @@ impl View {
         let read = || Ok(Rc::new(Current::read(plan, experiment, &self.read.known)));
         remembered(&self.read.current, experiment.name.clone(), read)
     }
-}
-
-/// What is kept under this key, or else is computed. Nothing is borrowed meanwhile, since one may
-/// take others.
-fn remembered<K: Eq + Hash, V: Clone>(
-    kept: &RefCell<HashMap<K, V>>,
-    key: K,
-    compute: impl FnOnce() -> Result<V>,
-) -> Result<V> {
-    if let Some(known) = kept.borrow().get(&key) {
-        return Ok(known.clone());
-    }
-    let computed = compute()?;
-    kept.borrow_mut().insert(key, computed.clone());
-    Ok(computed)
 }
 
 /// Any record of a machine tells what machine it is; the newest does so best.

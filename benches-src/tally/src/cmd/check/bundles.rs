@@ -1,7 +1,8 @@
 //! Whether what is kept of every bundle is what the bundle comes to. That takes seconds for each
 //! session, so it is asked for.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use anyhow::Result;
 
@@ -15,13 +16,13 @@ pub fn check(view: &View, asked: &[PathBuf]) -> Result<Vec<String>> {
     let project = view.project.with_all_machines();
     let machines = project.machines()?.into_iter().map(Machine::Exported);
     let opened: Vec<Contributed> = machines.map(|machine| Contributed::of(&project, &machine)).collect();
-    let all: Vec<&Session> = opened.iter().flat_map(|own| &own.sessions).collect();
-    let is = |own: &Session, path: &Path| own.path == project.root().join(path);
-    let unknown = asked.iter().filter(|path| !all.iter().any(|own| is(own, path)));
-    let mut wrong: Vec<String> = unknown.map(|path| format!("{} is no session's bundle", path.display())).collect();
-    let is_asked = |own: &&Session| asked.is_empty() || asked.iter().any(|path| is(own, path));
-    let errors = side_by_side(all.into_iter().filter(is_asked).collect(), Session::check_digest);
-    let root = format!("{}/", view.project.root().display());
-    wrong.extend(errors.into_iter().filter_map(Result::err).map(|error| format!("{error:#}").replace(&root, "")));
+    let asked: BTreeSet<PathBuf> = asked.iter().map(|path| project.root().join(path)).collect();
+    let is_asked = |own: &&Session| asked.is_empty() || asked.contains(&own.path);
+    let sessions: Vec<&Session> = opened.iter().flat_map(|own| &own.sessions).filter(is_asked).collect();
+    let unknown = asked.iter().filter(|path| !sessions.iter().any(|own| own.path == **path));
+    let mut wrong: Vec<String> =
+        unknown.map(|path| format!("{} is no session's bundle", project.place(path))).collect();
+    let errors = side_by_side(sessions, Session::check_digest).into_iter().filter_map(Result::err);
+    wrong.extend(errors.map(|error| view.unreadable(&error).reason));
     Ok(wrong)
 }
