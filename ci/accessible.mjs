@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { barriers, eachPage, wider } from './browser.mjs';
-import { pages, published } from './site.mjs';
+import { EVERYTHING, pages, published } from './site.mjs';
 
 /**
  * No page complains, asks another host, is wider than any screen, or has barriers at this width.
@@ -13,7 +13,7 @@ import { pages, published } from './site.mjs';
 export function isAccessible(theme, width, parity) {
   test(`pages, ${theme}: no error, no foreign request, nothing wider than any screen, accessible at ${width} px`, async () => {
     const site = published();
-    const own = pages(site).filter((_, nth) => process.env.EVERY_PAGE === 'true' || nth % 2 === parity);
+    const own = pages(site).filter((_, nth) => EVERYTHING || nth % 2 === parity);
     await eachPage(site, own, { theme }, async (name, page) => {
       for (const screen of [1440, 390, 320]) {
         await page.setViewportSize({ width: screen, height: 900 });

@@ -1,5 +1,5 @@
-// Every axis of every figure has two numbers or more, however near to each other the numbers of a figure lie. Ranges are drawn at random; by
-// `ci/test --nightly` each is looked at.
+// Every axis of every figure has two numbers or more, however near to each other the numbers of a
+// figure lie. Ranges are drawn at random; by `ci/test --nightly` each is looked at.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { summed } from './records.mjs';
-import { copyOfCheckout, drawn } from './site.mjs';
+import { EVERYTHING, copyOfCheckout, drawn } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const tally = (...words) => execFileSync('target/debug/tally', words, { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
@@ -71,7 +71,7 @@ test('an axis has two numbers or more in narrow ranges of all decades', (t) => {
       for (const [low, high] of ranges) cases.push({ record, experiment, shape, axes, decade, low, high });
     }
   }
-  for (const { record, experiment, shape, axes, decade, low, high } of process.env.EVERY_PAGE === 'true' ? cases : drawn(cases, 12)) {
+  for (const { record, experiment, shape, axes, decade, low, high } of EVERYTHING ? cases : drawn(cases, 12)) {
     spread(record, low * 10 ** decade, high * 10 ** decade);
     const numbers = numbersOnAxes(tally('chart', experiment, shape, '--machine', 'local', '--standalone'));
     const what = `${experiment} ${shape}, ${low} to ${high}, decade ${decade}: ${JSON.stringify(numbers)}`;

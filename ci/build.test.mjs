@@ -163,23 +163,25 @@ test('text in a picture can become neither markup nor a directive', () => {
   }
 });
 
-/** Puts the records of the last whole quick build that came with the checkout in the place of this machine's own: only the kernel of today is known of it. */
+/** Where the newest session of a whole quick build that came with the checkout lies, unpacked below this folder, and its records. */
+function newestQuickBuild(folder) {
+  const ofMachine = (machine) => readdirSync(join(checkout, 'data/machines', machine, 'sessions')).map((file) => [machine, file.replace('.bundle.zst', '')]);
+  const sessions = machines(checkout).flatMap(ofMachine);
+  sessions.sort(([, one], [, other]) => other.localeCompare(one, 'en', { numeric: true }));
+  for (const [machine, session] of sessions) {
+    execFileSync('cargo', ['tally', 'unpack', `${machine}/${session}`, '--to', join(folder, machine)], { cwd: checkout, stdio: 'pipe' });
+    const lies = join(folder, machine, session);
+    const records = readdirSync(lies, { recursive: true }).filter((file) => file.endsWith('.jsonl'));
+    const efforts = records.map((file) => JSON.parse(readFileSync(join(lies, file), 'utf8').split('\n', 1)[0]).header.effort);
+    if (efforts.length > 50 && efforts.every((effort) => effort === 'quick')) return { lies, records };
+  }
+  return assert.fail('no machine has a session of a whole quick build');
+}
+
+/** Puts its records in the place of this machine's own: only the kernel of today is known of it. */
 function measureQuickly() {
   const folder = mkdtempSync(join(tmpdir(), 'sessions-'));
-  const sessions = machines(checkout).flatMap((machine) =>
-    readdirSync(join(checkout, 'data/machines', machine, 'sessions')).map((file) => ({ machine, session: file.replace('.bundle.zst', '') })),
-  );
-  sessions.sort((one, other) => (one.session < other.session ? 1 : -1));
-  let [lies, records] = [null, []];
-  while (lies === null) {
-    assert.ok(sessions.length > 0, 'no machine has a session of a whole quick build');
-    const { machine, session } = sessions.shift();
-    execFileSync('cargo', ['tally', 'unpack', `${machine}/${session}`, '--to', join(folder, machine)], { cwd: checkout, stdio: 'pipe' });
-    const unpacked = join(folder, machine, session);
-    records = readdirSync(unpacked, { recursive: true }).filter((file) => file.endsWith('.jsonl'));
-    const efforts = records.map((file) => JSON.parse(readFileSync(join(unpacked, file), 'utf8').split('\n', 1)[0]).header.effort);
-    if (efforts.length > 50 && efforts.every((effort) => effort === 'quick')) lies = unpacked;
-  }
+  const { lies, records } = newestQuickBuild(folder);
   const local = join(checkout, 'data/local');
   rmSync(local, { recursive: true, force: true });
   cpSync(lies, local, { recursive: true });

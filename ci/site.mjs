@@ -72,6 +72,9 @@ export function otherMachines(checkout) {
   return machines(checkout).filter((name) => name !== reference);
 }
 
+/** Whether nothing is left out that other parts of a test stand for: by `ci/test --nightly`. */
+export const EVERYTHING = process.env.EVERY_PAGE === 'true';
+
 /** So many of these, drawn at random, each once. */
 export function drawn(all, count) {
   const left = [...all];
