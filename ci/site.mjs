@@ -22,8 +22,21 @@ export function copyOfCheckout() {
     cpSync(join(root, file), join(copy, file), { verbatimSymlinks: true, preserveTimestamps: true });
   }
   symlinkSync(join(root, 'target'), join(copy, 'target'));
+  tallyOfThisCheckout();
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
   return copy;
+}
+
+/**
+ * From here on, what is started uses tally as it was compiled here. It stands on a crate outside its workspace, which cargo knows by its whole
+ * path: in a copy it would be compiled once more.
+ */
+function tallyOfThisCheckout() {
+  if (/\s/.test(root)) return;
+  const run = `run --quiet --manifest-path ${root}/benches-src/tally/Cargo.toml --`;
+  process.env.CARGO_ALIAS_TALLY = run;
+  process.env.MDBOOK_PREPROCESSOR__MEASURE__COMMAND = `cargo ${run} preprocess measure`;
+  process.env.MDBOOK_PREPROCESSOR__CMDRUN__COMMAND = `cargo ${run} preprocess cmdrun`;
 }
 
 /** Why `ci/bundle` would pack nothing; false if it would. */

@@ -4,7 +4,8 @@
 //! runs the cells of an experiment in rounds and writes a [`record`]; [`compute`] makes numbers of
 //! it when they are asked for; [`print`](mod@print) shows them; [`mdbook`] puts them into pages.
 //! What was asked stands in [`book`]. No two of these rooms know each other: `tests/rooms.rs` reads
-//! their imports.
+//! their imports. `plans` and `results` are crates, so that what reads records is compiled for
+//! speed and the rest as soon as it can be.
 //!
 //! **Never:** printing never measures, and measuring never prints a page. Only `measure` and
 //! `export` write below `data/`, but for `between --derive`. Text that came from a record goes
@@ -12,17 +13,11 @@
 
 #![forbid(unsafe_code)]
 
-pub mod answered;
-pub mod book;
 pub mod cmd;
 pub mod command_line;
-pub mod compute;
 pub mod mdbook;
 pub mod measure;
-pub mod name;
 pub mod print;
-pub mod project;
-pub mod record;
-pub mod remembered;
-pub mod say;
-pub mod statistics;
+
+pub use plans::{book, name, project, remembered, say};
+pub use results::{answered, compute, record, statistics};

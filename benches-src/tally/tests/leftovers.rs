@@ -6,6 +6,7 @@ mod support;
 use std::fs;
 
 use tally::book::plan::Plans;
+use tally::measure::budget::cells;
 use tally::measure::interrupted::Interrupted;
 use tally::measure::session::Session;
 use tally::project::Project;
@@ -73,7 +74,7 @@ fn session(fake: &Fake, experiment: &str, effort: Effort, interrupted: &Interrup
         experiment: experiment.name.clone(),
         effort,
         seed: 1,
-        cells: effort.cells(experiment).unwrap().into_iter().filter(|cell| !cell.is_twin()).collect(),
+        cells: cells(effort, experiment).unwrap().into_iter().filter(|cell| !cell.is_twin()).collect(),
         sources: Sources::default(),
         built: None,
         revision: None,

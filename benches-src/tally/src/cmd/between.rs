@@ -54,7 +54,7 @@ pub struct Between {
 
 const ABOUT: &str = "# How far sessions of one machine differ, derived by `cargo tally between --derive` from every \
                      session that the history of\n\
-                     # data/machines has. What its fields mean: benches-src/tally/src/compute/between.rs\n\n";
+                     # data/machines has. What its fields mean: benches-src/tally/results/src/compute/between.rs\n\n";
 
 impl Between {
     pub fn only_prints(&self) -> bool {

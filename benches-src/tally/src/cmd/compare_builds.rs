@@ -84,7 +84,7 @@ impl CompareBuilds {
         let known = Known::load(project)?;
         say!("tally: {} programs run otherwise than in {}", pairs.len(), before.root().display());
         let mut written: Equivalences = plan_file::read_if_any(project, &project.equivalences())?;
-        written.keep(project, sources)?;
+        keep(&mut written, project, sources)?;
         let mut of_harness = OfHarness { same_code, ..OfHarness::default() };
         for pair in pairs {
             let is_known = |own: &&Equivalence| own.is_of(&pair.program, &pair.before, &pair.after);
@@ -102,13 +102,13 @@ impl CompareBuilds {
                 (None, Found::Same(because, cells)) => (after, because, cells),
                 (None, _) => continue,
             };
-            written.add(project, Equivalence { program, before, after, because, cells })?;
+            add(&mut written, project, Equivalence { program, before, after, because, cells })?;
         }
         let (then, now) = (Known::load(&before)?.harness.clone(), &known.harness);
         match of_harness.shown().filter(|_| then != *now) {
             Some(cells) => {
                 let (program, because) = (HARNESS.to_owned(), String::new());
-                written.add(project, Equivalence { program, before: then, after: now.clone(), because, cells })
+                add(&mut written, project, Equivalence { program, before: then, after: now.clone(), because, cells })
             }
             None => Ok(()),
         }
@@ -227,28 +227,26 @@ impl OfHarness {
     }
 }
 
-impl Equivalences {
-    /// Records that speak of a program by sources that lie here no more go on by the machine code
-    /// that was made of them.
-    fn keep(&mut self, project: &Project, sources: Vec<(String, Compiled)>) -> Result<()> {
-        for (program, Compiled { source: before, code: after }) in sources {
-            if self.all.iter().any(|own| own.program == program && own.after == before) {
-                let (because, cells) = (String::new(), Vec::new());
-                self.add(project, Equivalence { program, before, after, because, cells })?;
-            }
+/// Records that speak of a program by sources that lie here no more go on by the machine code that
+/// was made of them.
+fn keep(written: &mut Equivalences, project: &Project, sources: Vec<(String, Compiled)>) -> Result<()> {
+    for (program, Compiled { source: before, code: after }) in sources {
+        if written.all.iter().any(|own| own.program == program && own.after == before) {
+            let (because, cells) = (String::new(), Vec::new());
+            add(written, project, Equivalence { program, before, after, because, cells })?;
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Adds one, in place of others that begin at the same build. What was found stays, whatever
-    /// comes of the next.
-    fn add(&mut self, project: &Project, found: Equivalence) -> Result<()> {
-        self.all.retain(|own| (&own.program, &own.before) != (&found.program, &found.before));
-        self.all.push(found);
-        let path = project.equivalences();
-        let text = ABOUT.to_owned() + &toml::to_string(self)?;
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
-    }
+/// Adds one, in place of others that begin at the same build. What was found stays, whatever comes
+/// of the next.
+fn add(written: &mut Equivalences, project: &Project, found: Equivalence) -> Result<()> {
+    written.all.retain(|own| (&own.program, &own.before) != (&found.program, &found.before));
+    written.all.push(found);
+    let path = project.equivalences();
+    let text = ABOUT.to_owned() + &toml::to_string(written)?;
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Two checkouts, of the programs that are in both.
@@ -286,7 +284,7 @@ fn builds(project: &Project, folder: &Path, before: &Project) -> Result<Compared
 }
 
 const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally compare-builds`. What is said: \
-                     benches-src/tally/src/record/known.rs\n\n";
+                     benches-src/tally/results/src/record/known.rs\n\n";
 
 /// The plain cells of a program in a quick run, or in a full one where a quick one has none, each
 /// as it is and as it was.

@@ -19,6 +19,7 @@ use progress::{Progress, bar, minutes, seen_first, time_left};
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
+use crate::measure::budget::{Budget, cells, relinks};
 use crate::measure::child::own_executable;
 use crate::measure::counted;
 use crate::measure::environment::{self, PROGRAMS_PATH};
@@ -117,7 +118,7 @@ impl Measure {
         for name in &self.experiments {
             let (_, experiment) = plans.experiment(name)?;
             ensure!(
-                !self.effort.cells(experiment)?.is_empty(),
+                !cells(self.effort, experiment)?.is_empty(),
                 "experiment {name} is measured in full only; add --effort full"
             );
             ensure!(
@@ -186,7 +187,7 @@ impl Measure {
         let mut wanted = Vec::new();
         for (plan, experiment) in plans.experiments() {
             if !experiment.is_asked_for(&self.experiments)
-                || self.effort.cells(experiment)?.is_empty()
+                || cells(self.effort, experiment)?.is_empty()
                 || (experiment.push && !self.push_limits)
             {
                 continue;
@@ -260,7 +261,7 @@ impl Measure {
         let Wanted { plan, experiment, current } = wanted;
         let path = project.local_record(&plan.chapter, &experiment.name);
         put_aside_if_unreadable(&path)?;
-        let cells = self.effort.cells(experiment)?;
+        let cells = cells(self.effort, experiment)?;
         let all: BTreeSet<&String> = current.programs.values().flatten().collect();
         let mut built = programs::built(&build.programs, all.iter().copied())?;
         built.extend(environment::loaded(&cells, &build.programs)?);
@@ -282,7 +283,7 @@ impl Measure {
             before: State { load: build.load, ..State::read() },
         };
         let cells = header.cells.len();
-        let rounds = self.effort.budget_for(experiment).rounds;
+        let rounds = Budget::for_experiment(self.effort, experiment).rounds;
         let at = whole.next(cells * rounds);
         say!("tally: measuring {}/{} ({cells} cells, {rounds} rounds), {at}", plan.chapter, experiment.name);
         let bar = bar(experiment);
@@ -295,7 +296,7 @@ impl Measure {
             bar.tick();
         };
         // Programs that were not built here cannot be linked here.
-        let relinks = self.effort.relinks(experiment) && self.programs.is_none();
+        let relinks = relinks(self.effort, experiment) && self.programs.is_none();
         let session = Session {
             project,
             programs: build.programs.clone(),

@@ -13,8 +13,9 @@ use anyhow::{Context, Result};
 use super::child::tied;
 use super::counted;
 use crate::book::neighbour::Kind;
-use crate::measure::core_to_core::{APART_NS, allowed_cpus, line_ns, stay_on};
+use crate::measure::core_to_core::{allowed_cpus, line_ns, stay_on};
 use crate::record::processors;
+use crate::record::processors::APART_NS;
 
 /// Processes that run until this is dropped.
 pub struct Background {

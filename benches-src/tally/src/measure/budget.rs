@@ -24,10 +24,10 @@ pub struct Budget {
     pub flags: &'static [&'static str],
 }
 
-impl Effort {
+impl Budget {
     /// The rounds, the target and the flags of this effort.
-    pub fn budget(self) -> Budget {
-        match self {
+    pub fn of(effort: Effort) -> Self {
+        match effort {
             Effort::Test => Budget {
                 rounds: 1,
                 min_rounds: 1,
@@ -63,30 +63,15 @@ impl Effort {
 
     /// The same for one experiment. Instructions are the same in every round, and so are nearly all
     /// system calls: no more are needed than for an interval.
-    pub fn budget_for(self, experiment: &Experiment) -> Budget {
-        let budget = self.budget();
-        let enough = experiment.count.map_or(budget.rounds, |_| budget.rounds.min(Effort::Quick.budget().rounds));
-        let own = experiment.rounds.filter(|_| self == Effort::Full);
+    pub fn for_experiment(effort: Effort, experiment: &Experiment) -> Self {
+        let budget = Self::of(effort);
+        let enough = experiment.count.map_or(budget.rounds, |_| budget.rounds.min(Self::of(Effort::Quick).rounds));
+        let own = experiment.rounds.filter(|_| effort == Effort::Full);
         let rounds = own.unwrap_or(enough);
         let min_rounds = own.map_or(budget.min_rounds, |_| rounds).min(rounds);
-        Budget { rounds, min_rounds, ..budget }
+        Self { rounds, min_rounds, ..budget }
     }
 
-    /// Whether it links an experiment's programs anew for each round.
-    pub fn relinks(self, experiment: &Experiment) -> bool {
-        self == Effort::Full && experiment.relinked
-    }
-
-    /// The cells of an experiment that this effort measures.
-    pub fn cells(self, experiment: &Experiment) -> Result<Vec<Cell>> {
-        match self {
-            Effort::Test | Effort::Quick => experiment.quick_cells(),
-            Effort::Full => experiment.full_cells().map(<[Cell]>::to_vec),
-        }
-    }
-}
-
-impl Budget {
     /// Whether there are to be as many rounds again, after rounds that took this long and left the
     /// headline this wide.
     pub(super) fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
@@ -97,5 +82,18 @@ impl Budget {
     /// long.
     pub(super) fn ends_after(&self, rounds: usize, took: Duration) -> bool {
         (self.min_rounds..self.rounds).contains(&rounds) && took > self.max_time
+    }
+}
+
+/// Whether an effort links an experiment's programs anew for each round.
+pub fn relinks(effort: Effort, experiment: &Experiment) -> bool {
+    effort == Effort::Full && experiment.relinked
+}
+
+/// The cells of an experiment that an effort measures.
+pub fn cells(effort: Effort, experiment: &Experiment) -> Result<Vec<Cell>> {
+    match effort {
+        Effort::Test | Effort::Quick => experiment.quick_cells(),
+        Effort::Full => experiment.full_cells().map(<[Cell]>::to_vec),
     }
 }

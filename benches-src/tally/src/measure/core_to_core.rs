@@ -42,13 +42,6 @@ pub fn of_two_cpus() -> io::Result<Option<u64>> {
     other.map(|other| line_ns(*one, *other)).transpose()
 }
 
-/// From here on, two CPUs are too far apart to share a cache. What others have published of one way
-/// of a line (github.com/nviennot/core-to-core-latency) is 17 and 23 ns between cores that share
-/// their last cache and 85 and 107 ns between others, on an AMD 5950X and an EPYC 7R13. On the
-/// virtual machine on which this was written it was from 41 to 65 ns at times, and from 189 to 225
-/// ns at others.
-pub const APART_NS: u64 = 75;
-
 /// Half of what a line of memory takes from one CPU to the other and back, in whole nanoseconds:
 /// the median of ten batches of 500. It is found within a few milliseconds, if nobody else keeps
 /// one of the two.

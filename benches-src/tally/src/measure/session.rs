@@ -25,6 +25,7 @@ use crate::book::expression::Expression;
 use crate::book::neighbour::Kind;
 use crate::book::plan::Plan;
 use crate::measure::background::Background;
+use crate::measure::budget::Budget;
 use crate::measure::child::{CANNOT_START, tied};
 use crate::measure::core_to_core;
 use crate::measure::environment::Environment;
@@ -94,7 +95,7 @@ impl Session<'_> {
         self.rehearse(&header.cells)?;
         let (mut writer, mut record) = self.begin(header)?;
         let mut resumed = (!record.runs.is_empty()).then_some(now);
-        let budget = record.header.effort.budget_for(self.experiment);
+        let budget = Budget::for_experiment(record.header.effort, self.experiment);
         self.link(&record, 2 * budget.rounds)?;
         // The rounds are doubled after one look at them, and whoever interrupts a session does not
         // get it another.
@@ -154,7 +155,7 @@ impl Session<'_> {
         wanted: usize,
         resumed: &mut Option<State>,
     ) -> Result<()> {
-        let budget = record.header.effort.budget_for(self.experiment);
+        let budget = Budget::for_experiment(record.header.effort, self.experiment);
         let per_round = record.header.cells.len();
         loop {
             let complete = record.complete_rounds().len();
@@ -273,7 +274,7 @@ impl Session<'_> {
     /// What each program is asked for.
     fn flags(&self, effort: Effort, round: u32) -> Vec<String> {
         let mut flags: Vec<String> = match self.experiment.histogram_laps {
-            None => effort.budget().flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            None => Budget::of(effort).flags.iter().map(|flag| (*flag).to_owned()).collect(),
             Some(laps) => {
                 let laps = if effort == Effort::Test { 20 } else { laps };
                 vec!["--histogram".to_owned(), laps.to_string(), "--warmups".to_owned(), (laps / 10).to_string()]

@@ -5,8 +5,8 @@ mod condition;
 
 use anyhow::{Result, bail};
 
-use condition::Truth;
 pub use condition::answered;
+use condition::{Truth, holds};
 
 use crate::book::takeaways::Case;
 use crate::book::takeaways::condition::Condition;
@@ -25,7 +25,7 @@ pub fn chosen<'a>(view: &View, cases: &'a [Case]) -> Result<Result<&'a Case, Mis
 pub fn chosen_on<'a>(view: &View, machine: &Machine, cases: &'a [Case]) -> Result<Result<&'a Case, Missing>> {
     'cases: for case in cases {
         for text in &case.when {
-            match Condition::read(text)?.holds(view, machine)? {
+            match holds(&Condition::read(text)?, view, machine)? {
                 Err(missing) => return Ok(Err(missing)),
                 Ok(Truth::Not) => continue 'cases,
                 Ok(Truth::Certain) => {}

@@ -10,6 +10,7 @@ use super::Wanted;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plans;
 use crate::book::takeaways::Front;
+use crate::measure::budget::{Budget, cells};
 use crate::project::Project;
 use crate::record::Effort;
 
@@ -41,7 +42,7 @@ impl Progress {
     pub fn of(wanted: &[Wanted], effort: Effort) -> Result<Self> {
         let mut processes = 0;
         for own in wanted {
-            processes += effort.cells(own.experiment)?.len() * effort.budget_for(own.experiment).rounds;
+            processes += cells(effort, own.experiment)?.len() * Budget::for_experiment(effort, own.experiment).rounds;
         }
         Ok(Self { started: Instant::now(), experiments: (0, wanted.len()), processes: (0, processes) })
     }

@@ -3,22 +3,22 @@
 use super::unfinished::differences;
 use super::*;
 use crate::measure::budget::Budget;
-use crate::record::tests::{cell, header};
+use crate::record::made_up::{cell, header};
 
 #[test]
 fn rounds_are_doubled_where_the_target_was_missed_and_there_is_time() {
-    let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.budget(), Effort::Full.budget());
+    let (seconds, quick, full) = (Duration::from_secs, Budget::of(Effort::Quick), Budget::of(Effort::Full));
     assert!(quick.doubles(Some(0.06), seconds(3)) && full.doubles(Some(0.03), seconds(54)));
     assert!(!full.doubles(Some(0.03), seconds(56)), "a full run has no more than an hour for all");
     assert!(!quick.doubles(Some(0.04), seconds(3)), "the target was reached");
     assert!(!quick.doubles(Some(0.06), seconds(9)), "it would take too long");
     assert!(!full.doubles(None, seconds(3)), "there is no headline");
-    assert!(!Effort::Test.budget().doubles(Some(9.0), Duration::ZERO), "a test has no target");
+    assert!(!Budget::of(Effort::Test).doubles(Some(9.0), Duration::ZERO), "a test has no target");
 }
 
 #[test]
 fn slow_rounds_end_between_the_least_and_those_wanted() {
-    let (seconds, quick, full) = (Duration::from_secs, Effort::Quick.budget(), Effort::Full.budget());
+    let (seconds, quick, full) = (Duration::from_secs, Budget::of(Effort::Quick), Budget::of(Effort::Full));
     assert!(!full.ends_after(8, seconds(3_000)), "fewer than the least are too few, whatever they take");
     assert!(full.ends_after(9, seconds(56)) && full.ends_after(19, seconds(56)));
     assert!(!full.ends_after(19, seconds(54)), "there is time for another");
@@ -28,7 +28,7 @@ fn slow_rounds_end_between_the_least_and_those_wanted() {
 
 fn budget(effort: Effort, line: &str) -> Budget {
     let text = format!("question = \"?\"\nprediction = \".\"\nper = \"hop\"\n{line}\ncells = []");
-    effort.budget_for(&toml::from_str(&text).unwrap())
+    Budget::for_experiment(effort, &toml::from_str(&text).unwrap())
 }
 
 #[test]

@@ -203,7 +203,7 @@ mod tests {
     /// The names of so many cells that differ in their size, on one CPU and unpinned.
     fn names_of(sizes: u64) -> Vec<Value> {
         let cell = |size: u64, placement: &str| {
-            let mut cell = crate::record::tests::cell("x", placement);
+            let mut cell = crate::record::made_up::cell("x", placement);
             cell.parameters.insert("size".to_owned(), json!(size));
             cell
         };
@@ -234,7 +234,7 @@ mod tests {
         let cell = |sizes: [u64; 2], condition: Option<&str>, program: &str| Cell {
             parameters: ["a", "b"].map(str::to_owned).into_iter().zip(sizes.map(Value::from)).collect(),
             condition: condition.map(str::to_owned),
-            ..crate::record::tests::cell(program, "free")
+            ..crate::record::made_up::cell(program, "free")
         };
         let names = Names { programs: &Programs::default(), shared: Vec::new(), has_placements: false };
         let chosen = |cells: &[Cell]| names.columns(&cells.iter().collect::<Vec<_>>());

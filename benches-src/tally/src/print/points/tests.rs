@@ -3,7 +3,7 @@
 use super::*;
 use crate::compute::quantity::Missing;
 use crate::record::Record;
-use crate::record::tests::{cell, header};
+use crate::record::made_up::{cell, header};
 
 fn row(hops: u64) -> Row {
     let mut cell = cell("x", "free");

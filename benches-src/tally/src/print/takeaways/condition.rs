@@ -19,24 +19,22 @@ pub enum Truth {
     Not,
 }
 
-impl Condition {
-    /// Whether it is so over the whole intervals, on a machine.
-    pub fn holds(&self, view: &View, machine: &Machine) -> Result<Result<Truth, Missing>> {
-        let is_so = match self {
-            Self::Compared(own) => match own.is_so(view, machine)? {
-                Ok(is_so) => is_so,
-                Err(missing) => return Ok(Err(missing)),
-            },
-            Self::Answered { case, states } => match answered(view, machine, case)? {
-                Some(state) => states.contains(&state),
-                None => {
-                    let reason = format!("the calculator has no answer for {case:?} here");
-                    return Ok(Err(Missing::new("not measured", reason)));
-                }
-            },
-        };
-        Ok(Ok(if is_so { Truth::Certain } else { Truth::Not }))
-    }
+/// Whether a condition is so over the whole intervals, on a machine.
+pub fn holds(condition: &Condition, view: &View, machine: &Machine) -> Result<Result<Truth, Missing>> {
+    let is_so = match condition {
+        Condition::Compared(own) => match is_so(own, view, machine)? {
+            Ok(is_so) => is_so,
+            Err(missing) => return Ok(Err(missing)),
+        },
+        Condition::Answered { case, states } => match answered(view, machine, case)? {
+            Some(state) => states.contains(&state),
+            None => {
+                let reason = format!("the calculator has no answer for {case:?} here");
+                return Ok(Err(Missing::new("not measured", reason)));
+            }
+        },
+    };
+    Ok(Ok(if is_so { Truth::Certain } else { Truth::Not }))
 }
 
 /// How the calculator answers a worked case with a machine's numbers, if these reach so far.
@@ -54,20 +52,18 @@ pub fn answered(view: &View, machine: &Machine, case: &str) -> Result<Option<Sta
     })
 }
 
-impl Comparison {
-    fn is_so(&self, view: &View, machine: &Machine) -> Result<Result<bool, Missing>> {
-        let (left, right) = match (side(view, machine, &self.left)?, side(view, machine, &self.right)?) {
-            (Ok(left), Ok(right)) => (left, right),
-            // Nothing is certain of what varies too much to be printed.
-            (Err(missing), _) | (_, Err(missing)) if missing.word == TOO_UNCERTAIN => return Ok(Ok(false)),
-            (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
-        };
-        Ok(Ok(match self.sign {
-            '>' => left.low > right.high,
-            '<' => left.high < right.low,
-            _ => left.high < right.low * ALIKE && right.high < left.low * ALIKE,
-        }))
-    }
+fn is_so(comparison: &Comparison, view: &View, machine: &Machine) -> Result<Result<bool, Missing>> {
+    let (left, right) = match (side(view, machine, &comparison.left)?, side(view, machine, &comparison.right)?) {
+        (Ok(left), Ok(right)) => (left, right),
+        // Nothing is certain of what varies too much to be printed.
+        (Err(missing), _) | (_, Err(missing)) if missing.word == TOO_UNCERTAIN => return Ok(Ok(false)),
+        (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
+    };
+    Ok(Ok(match comparison.sign {
+        '>' => left.low > right.high,
+        '<' => left.high < right.low,
+        _ => left.high < right.low * ALIKE && right.high < left.low * ALIKE,
+    }))
 }
 
 /// One side of a comparison.
