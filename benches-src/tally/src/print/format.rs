@@ -188,7 +188,7 @@ pub fn range(low: &str, high: &str) -> String {
 }
 
 /// A quantity as a sentence says it that does not print its interval: with as many digits as that
-/// supports, two at least and three at most.
+/// supports, two at least and three at most. A ratio that differs from 1 for certain is not 1.0.
 pub fn rough(quantity: &Quantity) -> String {
     const SHARP: f64 = 0.02;
     let estimate = quantity.estimate;
@@ -199,9 +199,12 @@ pub fn rough(quantity: &Quantity) -> String {
     {
         return grouped(&format!("{:.0}", estimate.median));
     }
-    let is_sharp = quantity.estimate.relative_half_width().is_some_and(|width| width < SHARP);
-    let scale = Scale::of(quantity.unit, quantity.estimate.median);
-    let value = significant(quantity.estimate.median / scale.size, if is_sharp { 3 } else { 2 });
+    let is_sharp = estimate.relative_half_width().is_some_and(|width| width < SHARP);
+    let scale = Scale::of(quantity.unit, estimate.median);
+    let said = |digits| significant(estimate.median / scale.size, digits);
+    let differs = quantity.judged().is_some_and(|(low, high)| low > 1.0 || high < 1.0);
+    let hides = quantity.unit == Unit::Ratio && differs && said(2) == "1.0";
+    let value = said(if is_sharp || hides { 3 } else { 2 });
     if scale.name.is_empty() { value } else { format!("{value} {}", scale.name) }
 }
 
