@@ -42,7 +42,9 @@ fn every_part_of_a_request_is_done_as_often_as_was_asked() {
 
 #[test]
 fn the_servers_part_of_a_handshake_is_less_than_both_sides() {
-    let handshake = |program| observe(&[program], &["--iters", "100", "--placement", "one-cpu"]).samples[0].elapsed_ns;
+    let once = |program| observe(&[program], &["--iters", "100", "--placement", "one-cpu"]).samples[0].elapsed_ns;
+    // Other tests run beside this one: the least of several is disturbed least.
+    let handshake = |program| (0..5).map(|_| once(program)).min();
     let both = handshake(env!("CARGO_BIN_EXE_cost-tls-full"));
     assert!(handshake(env!("CARGO_BIN_EXE_cost-tls-full-server")) < both);
 }
