@@ -63,7 +63,7 @@ export function values(toml, keys) {
 /** A finding's sentence for each of its outcomes: words in brackets are theirs, and those of a plain ratio are what tally makes of it. */
 export function outcomes(say, ratio) {
   const isPlain = ratio && !say.includes('[');
-  const whole = isPlain ? say.replace(`{${ratio}}`, '[|only |]$&').replace(/\.$/, '[||, which we cannot tell from equal].') : say;
+  const whole = isPlain ? say.replace(`{${ratio}}`, '[|only |]$&').replace(/\.$/, '[||, not clearly different].') : say;
   const inBrackets = /\[([^\]]*)\]/g;
   const first = inBrackets.exec(whole)?.[1].split('|') ?? [''];
   return first.map((_, nth) => whole.replace(inBrackets, (_, words) => words.split('|')[nth]));

@@ -13,7 +13,7 @@ test('no finding, claim or caption is above a ceiling', () => {
 
 test('a finding has a sentence for each of its outcomes', () => {
   const toml = '[[takeaway]]\nid = "a"\nratio = "r"\nsay = "It costs {r}× as much."\n\n[[takeaway]]\nwhen = [["a > 1"]]\nsay = "It [rises|falls]."\n';
-  const ratio = ['It costs {r}× as much.', 'It costs only {r}× as much.', 'It costs {r}× as much, which we cannot tell from equal.'];
+  const ratio = ['It costs {r}× as much.', 'It costs only {r}× as much.', 'It costs {r}× as much, not clearly different.'];
   assert.deepEqual(sayings(toml), [...ratio, 'It rises.', 'It falls.']);
   assert.deepEqual(sayings('[[takeaway]]\nsay = "It costs {r}× as much."\n'), [ratio[0]]);
 });

@@ -278,10 +278,9 @@ fn of_machines(known: &Known) -> String {
 
 fn verdicts_in_words(known: &Known) -> String {
     format!(
-        "Of {} parts of claims that two sessions have, neither of which the earlier half knows, {} are judged \
-         otherwise by the other session with intervals widened \
-         by its factors, and {} are contradicted: they hold, or are there with another figure, by one, and do not by \
-         the other.",
+        "We judge {} parts of claims by two sessions each, with intervals widened by the factors of the earlier half, \
+         which knows neither session: {} come to another verdict, and {} are contradicted, which means that they \
+         hold, or have another figure, in one session and do not hold in the other.",
         known.parts, known.parts_changed, known.parts_contradicted
     )
 }

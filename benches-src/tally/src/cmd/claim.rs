@@ -180,8 +180,8 @@ impl<'a> Judged<'a> {
                 let narrow: Vec<String> = self.parts.iter().filter_map(JudgedPart::would_decide).collect();
                 let sessions = self.parts.iter().filter_map(|part| part.sessions()).min().unwrap_or(1);
                 format!(
-                    " What would decide it: an interval of {}. The range of {ENOUGH_SESSIONS} sessions may be as \
-                     narrow, and this machine has {sessions}.",
+                    " An interval of {} would decide it. {ENOUGH_SESSIONS} sessions may give one, and this machine has \
+                     {sessions}.",
                     narrow.join(" and ")
                 )
             }

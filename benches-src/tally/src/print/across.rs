@@ -88,6 +88,6 @@ pub fn kinds(view: &View) -> Result<String> {
         those("virtual machine", |kind| kind == "no", "on bare metal"),
         those("CPU family, model, stepping", |edition| edition.starts_with("0x"), "of ARM"),
         cpus.join(" or "),
-        those("haltpoll, ns", |ns| ns == "0", "halt at once when idle"),
+        those("haltpoll, ns", |ns| ns == "0", "halt idle CPUs at once"),
     ))
 }

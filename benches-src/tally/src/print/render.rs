@@ -304,8 +304,8 @@ fn measured_where(view: &View, sessions: &Sessions) -> String {
     let others = sessions.others().map(|record| &record.header).collect::<Vec<_>>();
     let and = match others.len() {
         0 => String::new(),
-        1 => format!(", and a session more, {}", days(others)),
-        more => format!(", and {more} sessions more, {}", days(others)),
+        1 => format!(", and another session, {}", days(others)),
+        more => format!(", and {more} more sessions, {}", days(others)),
     };
     format!("{}, {}, effort {effort}{and}", view.machine.name(), sessions.day())
 }

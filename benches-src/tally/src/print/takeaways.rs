@@ -86,7 +86,7 @@ impl Among {
 
     /// A sentence, for behind the finding.
     pub fn note(self, form: Form) -> String {
-        let words = format!("So on {} of {} machines.", self.alike, self.of);
+        let words = format!("True on {} of {} machines.", self.alike, self.of);
         match form {
             Form::Page => format!("<span class=\"among\">{words}</span>"),
             Form::Text | Form::Json => words,

@@ -149,10 +149,10 @@ fn claims_on_all_machines_say_who_disagrees_and_what_is_not_compared() {
     let fake = recorded();
     let record = fake.record();
     let claims = |form: &str| fake.print(&["claim", "--machines", "--machine", "a-machine", "--form", form]);
-    assert!(claims("page").contains("<strong>holds</strong> on the only machine that is compared"));
+    assert!(claims("page").contains("<strong>holds</strong> on the only machine that measured it"));
     assert!(claims("page").contains("There is no verdict in which machines differ."));
     fake.contribute("same", &record);
-    assert!(claims("page").contains("<strong>holds</strong> on every machine that is compared"));
+    assert!(claims("page").contains("<strong>holds</strong> on every machine that measured it"));
 
     fake.contribute("contrary", &with_slow_times(&record, 0.5));
     let header: serde_json::Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
@@ -195,12 +195,12 @@ fn what_is_open_says_what_would_decide_it_or_that_it_is_too_close() {
         fake.print(&["claim", "T1", "--machine", machine])
     };
     let undecided = of("2.04", "a-machine");
-    let what = "What would decide it: an interval of ±1.96 % instead of ±3.03 % for “a step”.";
+    let what = "An interval of ±1.96 % instead of ±3.03 % for “a step” would decide it.";
     assert!(undecided.starts_with("T1   undecided") && undecided.contains(what), "{undecided}");
     let close = of("1.01", "alike");
-    let why = "times as long: too close to tell. On any machine 1.0–2.0 times, on two machines. Of “a step” a \
+    let why = "times as long: too close to tell. On any machine 1.0–2.0 times, on two machines. For “a step” a \
                difference of 1.00 % is claimed, 0 % is found, \
-               and the smallest that we could see here is 3.06 %.";
+               and 3.06 % is the smallest that we could see here.";
     assert!(close.contains(why), "{close}");
 }
 
@@ -375,7 +375,7 @@ fn the_printed_interval_holds_between_sessions_and_tables_keep_that_of_the_sessi
     assert_eq!(ends(&both), [own_median, 10.0 * own_median], "{both}");
     let page = fake.print(&["value", "slow[free]", "--machine", "a-machine", "--form", "page"]);
     assert!(page.contains("median of 2 sessions, 6 rounds in the one shown"), "{page}");
-    assert!(page.contains(", and a session more, 2026-11-20"), "{page}");
+    assert!(page.contains(", and another session, 2026-11-20"), "{page}");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn a_line_that_is_too_long_is_found_and_may_be_broken() {
     let long = "word ".repeat(40);
     let said = said_of("check", "prediction = \"The", &format!("prediction = \"{long}"));
     assert!(
-        said.contains("chapter/experiments/pair.toml, line 2: 225 signs, and a line of a plan has at most 160"),
+        said.contains("chapter/experiments/pair.toml, line 2: 225 characters, and a line of a plan has at most 160"),
         "{said}"
     );
     let fake = shown();

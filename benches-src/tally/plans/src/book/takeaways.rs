@@ -69,7 +69,7 @@ pub struct Takeaway {
     say: Option<String>,
     /// With `say`: the quantity that is more than 1, or less, or cannot be told from it. Without
     /// brackets the sentence then has "only" before this number if it is less, and ends with
-    /// ", which we cannot tell from equal" if that is so.
+    /// ", not clearly different" if that is so.
     #[serde(default)]
     ratio: Option<String>,
     /// With `say`: what must be so for each of its outcomes but the last, as a case says it:

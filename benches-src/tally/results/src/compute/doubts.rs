@@ -197,10 +197,8 @@ impl Record {
         let moved = 0 < apart && apart < known.len();
         moved.then(|| {
             format!(
-                "the host ran the first two CPUs now on cores that share a cache and now on others, which took {} ns \
-                 or more to pass a \
-                 line of memory on: before {apart} of {} processes",
-                APART_NS,
+                "the first two CPUs shared a cache at times only: before {apart} of {} processes they took {APART_NS} ns \
+                 or more to pass on a line of memory",
                 known.len()
             )
         })

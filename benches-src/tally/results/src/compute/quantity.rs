@@ -130,7 +130,7 @@ impl Record {
                         TOO_UNCERTAIN,
                         format!(
                             "from round to round {expression} lies between {low:.1} and {high:.1} times its median, \
-                             which says nothing of a percentile"
+                             so we print no percentile"
                         ),
                     )));
                 }

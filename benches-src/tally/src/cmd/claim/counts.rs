@@ -60,7 +60,7 @@ impl Counts {
     /// The same for a cell of a table whose head says of what it counts.
     pub fn in_short(&self) -> Option<String> {
         let all = self.all();
-        let parts: Vec<String> = self.0.iter().map(|(own, count)| format!("{} {count}", own.words())).collect();
+        let parts: Vec<String> = self.0.iter().map(|(own, count)| format!("{} on {count}", own.words())).collect();
         match self.0.keys().collect::<Vec<_>>()[..] {
             _ if all < 2 => None,
             [own] => Some(format!("{} on each of {all}", own.words())),
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(words(&[Holds, Shifted, Holds, Undecided, NotMeasured]).unwrap(), said);
         assert_eq!(words(&[Holds, NotMeasured]), None, "one machine is the one that is shown");
         let short = |verdicts: &[Verdict]| verdicts.iter().copied().collect::<Counts>().in_short();
-        assert_eq!(short(&[Holds, Shifted, Holds]).unwrap(), "of 3: holds 2, another figure 1");
+        assert_eq!(short(&[Holds, Shifted, Holds]).unwrap(), "of 3: holds on 2, another figure on 1");
         assert_eq!(short(&[Holds, Holds, NotMeasured]).unwrap(), "holds on each of 2");
         assert_eq!(short(&[Holds, NotMeasured]), None);
     }

@@ -188,7 +188,7 @@ fn contradicted(view: &View, differ: &[&Row], all: usize) -> String {
             )
         }
     };
-    format!("<p>Machines do not all say the same of {} of {all} claims. {those}.</p>\n", differ.len())
+    format!("<p>Machines disagree on {} of {all} claims. {those}.</p>\n", differ.len())
 }
 
 /// A column for each machine.
@@ -257,8 +257,8 @@ fn agreed(view: &View, rows: &[Row]) -> String {
     }
     let items = groups.iter().map(|((how_many, verdict), claims)| {
         let on = match how_many {
-            0 => "on every machine that is compared",
-            1 => "on the only machine that is compared",
+            0 => "on every machine that measured it",
+            1 => "on the only machine that measured it",
             _ => "on any, or of other programs than now",
         };
         format!("<li><strong>{}</strong> {on}: {}</li>\n", html(verdict.words()), claims.join(", "))

@@ -122,7 +122,7 @@ impl<'a> JudgedPart<'a> {
         let claimed = judging::claimed_difference(own.unit, &self.expected, self.published_value())?;
         let claimed = if claimed > 0.0 { format!("of {}", format::percent(claimed)) } else { "of any size".to_owned() };
         Some(format!(
-            " Of “{}” a difference {claimed} is claimed, {} is found, and the smallest that we could see here is {}.",
+            " For “{}” a difference {claimed} is claimed, {} is found, and {} is the smallest that we could see here.",
             self.part.name,
             format::percent((own.estimate.median / none - 1.0).abs()),
             format::percent(judging::resolution(own, &self.expected)?)

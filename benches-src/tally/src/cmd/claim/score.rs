@@ -36,7 +36,7 @@ pub fn print(view: &View, predictions: bool, form: Form) -> Result<String> {
     let all = verdicts.len();
     let count = |verdict| verdicts.iter().filter(|own| **own == verdict).count();
     let what = if predictions { "predictions of this book" } else { "published claims" };
-    let by = "by at least half of the machines that measured each";
+    let by = "judged by half or more of their machines";
     let counts = ORDER.map(|verdict| (verdict, verdict.said_of(count(verdict)), count(verdict)));
     let present = || counts.iter().filter(|(.., count)| *count > 0);
     Ok(match form {

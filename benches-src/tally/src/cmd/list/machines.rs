@@ -73,8 +73,7 @@ fn at_a_glance(view: &View, rows: Vec<(String, Vec<Cell>)>) -> String {
     let numbers = view.front.glance.iter().map(|own| own.label.as_str());
     let heads = ["machine"].into_iter().chain(numbers).chain(["mitigations on entry"]).chain(COMPARED);
     let caption = format!(
-        "All {} machines at a glance. Where a machine’s own table says so, its mitigations are as far as they were \
-         noted then.",
+        "All {} machines at a glance. A machine’s own table says if only some of its mitigations were noted.",
         rows.len()
     );
     let mut table = Table::new("All machines at a glance", heads).with(" class=\"sortable\"").captioned(caption);
@@ -193,7 +192,7 @@ fn session_doubts(record: &Record) -> Vec<String> {
         && last > first
     {
         doubts.push(format!(
-            "the hypervisor took CPU time away during the newest session: in clock ticks, mostly of 10 ms, {}",
+            "clock ticks of CPU time, mostly of 10 ms, that the hypervisor took during the newest session: {}",
             last - first
         ));
     }

@@ -22,7 +22,7 @@ pub fn print(view: &View, form: Form) -> Result<String> {
     }
     Ok(match form {
         Form::Page => {
-            let heads = ["your service", "here", "agree", "because"];
+            let heads = ["your service", "here", "agree, sure or not", "because"];
             let mut table = Table::new("Which to use for what", heads).with(" class=\"which\"");
             for Row { service, way, choice, among, because } in &rows {
                 let service = html(service);

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use super::Case;
 
 /// How a sentence ends whose ratio cannot be told from 1.
-const UNSURE: &str = ", which we cannot tell from equal";
+const UNSURE: &str = ", not clearly different";
 
 /// What a ratio has to be for each of its outcomes but the last, where that cannot be told.
 pub fn of_ratio(name: &str) -> Vec<Vec<String>> {
@@ -62,7 +62,7 @@ mod tests {
         let expected = [
             "Threads cost {r}× as much as tasks.",
             "Threads cost only {r}× as much as tasks.",
-            "Threads cost {r}× as much as tasks, which we cannot tell from equal.",
+            "Threads cost {r}× as much as tasks, not clearly different.",
         ];
         assert_eq!(said(of_ratio("r"), &say), expected);
         assert_eq!(with_brackets("r", "It [rises|falls|may change] to {r}×."), "It [rises|falls|may change] to {r}×.");

@@ -41,7 +41,7 @@ fn one_sentence_for_all_outcomes_becomes_a_case_for_each() {
         [
             case(&["a > 1"], "It costs {a}× as much."),
             case(&["a < 1"], "It costs only {a}× as much."),
-            case(&[], "It costs {a}× as much, which we cannot tell from equal."),
+            case(&[], "It costs {a}× as much, not clearly different."),
         ]
     );
     assert_eq!(
