@@ -197,8 +197,8 @@ impl Record {
         let moved = 0 < apart && apart < known.len();
         moved.then(|| {
             format!(
-                "the first two CPUs shared a cache at times only: before {apart} of {} processes they took {APART_NS} ns \
-                 or more to pass on a line of memory",
+                "the first two CPUs shared a cache at times only: before {apart} of {} processes they took {APART_NS} \
+                 ns or more to pass on a line of memory",
                 known.len()
             )
         })

@@ -130,8 +130,8 @@ pub fn long_lines(view: &View) -> Result<Vec<String>> {
         let place = view.project.place(&path);
         wrong.extend(plan_file::long_lines(&text).map(|(line, signs)| {
             format!(
-                "{place}, line {line}: {signs} characters, and a line of a plan has at most {LONGEST_LINE}; break a text \
-                 in \"\"\"…\"\"\" by a \
+                "{place}, line {line}: {signs} characters, and a line of a plan has at most {LONGEST_LINE}; break a \
+                 text in \"\"\"…\"\"\" by a \
                  backslash at the line's end"
             )
         }));
