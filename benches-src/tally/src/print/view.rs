@@ -119,6 +119,13 @@ impl View {
         Ok(Self { book, machine, page, output: Rc::default(), read: Rc::new(read) })
     }
 
+    /// Forgets all records, but not the numbers to which they came: for one who looks at all of a
+    /// machine's, and has done with most.
+    pub fn forget_records(&self) {
+        let mut records = self.read.records.borrow_mut();
+        *records = Records::of(records.home.clone());
+    }
+
     /// How far sessions of one machine differ.
     pub fn between(&self) -> &Between {
         &self.read.between

@@ -48,6 +48,14 @@ impl Programs {
             None => format!("{} {number}", name.trim_end_matches("_bytes").replace('_', " ")),
         }
     }
+
+    /// Whether this is a number without words of a parameter whose other values have some: where it
+    /// stands alone, it says nothing.
+    pub fn lacks_words(&self, name: &str, value: &Value) -> bool {
+        let has_none =
+            |reading: &Reading| matches!(reading, Reading::Each(words) if !words.contains_key(&plain(value)));
+        value.is_number() && !name.ends_with("_bytes") && self.parameters.get(name).is_some_and(has_none)
+    }
 }
 
 /// A number of bytes on the largest scale that leaves it whole.
@@ -105,6 +113,9 @@ mod tests {
         assert_eq!(words.cell(&own, &["chains".to_owned()]), "threads, 500 members, one worker, stack 64 KiB");
         assert_eq!(Programs::default().cell(&cell(json!({ "hops": 2 })), &[]), "thread-socket, hops 2");
         assert_eq!(size(1000), "1000 B");
+        let some: Programs = toml::from_str("[parameter]\npause = { 5 = \"5 ms\" }\nhops = \"{} members\"\n").unwrap();
+        let lacks = ["pause", "hops"].map(|name| [json!(5), json!(7)].map(|value| some.lacks_words(name, &value)));
+        assert_eq!(lacks, [[false, true], [false, false]]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::checksum::{sha256, with_sum, without_sum};
 use super::compression::{frames, pack, pack_quickly, unpack};
 use super::lines::{End, Header, Line, Run};
-use super::records::{RawRecord, Record};
+use super::records::{RawRecord, Record, share_parameters};
 use super::side_by_side::side_by_side;
 use super::validity;
 
@@ -130,9 +130,10 @@ impl Digest {
     pub fn record(&self, index: usize) -> Result<Record> {
         let (header, end) = self.records[index].clone();
         let text = unpack(&self.packed[index], MOST_FRAME_BYTES)?;
-        let Own::Runs(runs) = serde_json::from_str(&without_sum(text.trim_end_matches('\n'))?)? else {
+        let Own::Runs(mut runs) = serde_json::from_str(&without_sum(text.trim_end_matches('\n'))?)? else {
             bail!("the processes of a record are expected here");
         };
+        share_parameters(&mut runs);
         let entry = &self.head.records[index];
         let mut sound = validity::Reader::new(&header, &entry.chapter, &entry.experiment)?;
         runs.iter().try_for_each(|run| sound.run(run, validity::seen))?;

@@ -3,6 +3,7 @@
 //! they are read; a digest has nothing else. So they print the same, to the digit.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use observation::{Histogram, Measure, Observation, Window};
 use serde::{Deserialize, Serialize};
@@ -13,8 +14,8 @@ use crate::statistics;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
-    /// The program's parameters by name, defaults included.
-    pub parameters: BTreeMap<String, Value>,
+    /// The program's parameters by name, defaults included. Processes of a cell share them.
+    pub parameters: Arc<BTreeMap<String, Value>>,
     /// What its samples come to; nothing where none was taken.
     pub timed: Option<Timed>,
     /// Named results, each with its unit.
@@ -60,7 +61,7 @@ impl Seen {
         let Observation { idle_window, whole_run, unavailable, doubts, .. } = seen;
         let timed = Timed::of(&samples);
         // A parameter that is nothing is none.
-        let parameters = parameters.into_iter().filter(|(_, value)| !value.is_null()).collect();
+        let parameters = Arc::new(parameters.into_iter().filter(|(_, value)| !value.is_null()).collect());
         Self { parameters, timed, measures, histograms, idle_window, whole_run, unavailable, doubts }
     }
 }

@@ -70,6 +70,14 @@ pub fn labels(view: &View, plan: &Plan) -> Result<Vec<String>> {
         let cells = experiment.planned_cells()?;
         let shared = shared_parameters(cells.iter());
         let mut labels = BTreeMap::new();
+        let values = cells.iter().flat_map(|cell| &cell.parameters);
+        let bare: BTreeSet<_> = values
+            .filter(|(name, value)| plan.programs.lacks_words(name, value))
+            .map(|(name, value)| {
+                format!("{place}: [parameter] {name} has no words for {value}, of {}", experiment.name)
+            })
+            .collect();
+        wrong.extend(bare);
         for cell in &cells {
             let label = (plan.programs.cell(cell, &shared), &cell.placement);
             if let Some(other) = labels.insert(label.clone(), cell) {
