@@ -86,7 +86,8 @@ impl Among {
 
     /// A sentence, for behind the finding.
     pub fn note(self, form: Form) -> String {
-        let words = format!("True on {} of {} machines.", self.alike, self.of);
+        let agree = if self.alike == 1 { "agrees" } else { "agree" };
+        let words = format!("{} of {} machines {agree}.", self.alike, self.of);
         match form {
             Form::Page => format!("<span class=\"among\">{words}</span>"),
             Form::Text | Form::Json => words,

@@ -143,9 +143,9 @@ fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() 
         let record = fake.unpacked(machine);
         fake.contribute(machine, &of_another_cpu(&record));
     }
-    assert_eq!(says(&fake), "which-is-slower: Slow is slower, 3.00×. True on 1 of 3 machines.\n");
+    assert_eq!(says(&fake), "which-is-slower: Slow is slower, 3.00×. 1 of 3 machines agrees.\n");
     let on_page = fake.print(&["takeaway", "which-is-slower", "--form", "page"]);
-    assert!(on_page.contains("<span class=\"among\">True on 1 of 3 machines.</span>"), "{on_page}");
+    assert!(on_page.contains("<span class=\"among\">1 of 3 machines agrees.</span>"), "{on_page}");
     let other = fake.print(&["takeaway", "which-is-slower", "--machine", "two"]);
     assert_eq!(other, "which-is-slower: Fast is slower: 0.600×.\n", "two of three say so");
     let range = "over-machines: Slow takes 0.50–3.0 times as long on three machines.\n";
