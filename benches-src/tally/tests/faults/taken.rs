@@ -10,7 +10,7 @@ use regex::Regex;
 use serde_json::Value;
 use tally::book::cell::Cell;
 use tally::book::plan::Plans;
-use tally::measure::budget::cells;
+use tally::measure::budget;
 use tally::project::Project;
 use tally::record::Effort;
 use tally::record::programs::Programs;
@@ -126,7 +126,7 @@ static MEASURED: LazyLock<Measured> = LazyLock::new(|| {
     let mut cells = Vec::new();
     // Those that push a machine to its limits do so in a test as well.
     for (_, experiment) in plans.experiments().filter(|(_, experiment)| experiment.is_measured_unasked()) {
-        for cell in cells(Effort::Test, experiment).unwrap() {
+        for cell in budget::cells(Effort::Test, experiment).unwrap() {
             if let Some(files) = files.remove(&cell.program) {
                 cells.push((cell, files.into_keys().collect()));
             }
