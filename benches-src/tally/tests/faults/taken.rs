@@ -136,9 +136,9 @@ static MEASURED: LazyLock<Measured> = LazyLock::new(|| {
     Measured { folder, cells }
 });
 
-/// Without it programs of memory fail, and say so: the session goes on, and its page has the
-/// failure.
-const NEEDED: &str = "clock_gettime";
+/// Without the one programs of memory fail, without the other glibc ends those that wait for a
+/// thread, and says so: the session goes on, and its page has the failure.
+const NEEDED: [&str; 2] = ["clock_gettime", "futex"];
 
 /// The programs that ask for it.
 fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
@@ -156,7 +156,7 @@ fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
         let Ran { output, .. } = run(lacking, command)?;
         let Ok(observed) = serde_json::from_slice::<Value>(&output.stdout) else {
             let said = String::from_utf8_lossy(&output.stderr);
-            let is_needed = matches!(lacking, Lacking::Call(call) if call.name() == NEEDED);
+            let is_needed = matches!(lacking, Lacking::Call(call) if NEEDED.contains(&call.name()));
             if is_needed && !output.status.success() && !said.trim().is_empty() {
                 seen.insert(&cell.program, format!("fails: {}", said.trim()));
                 continue;
