@@ -5,13 +5,15 @@
 
 mod kept;
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::checksum::{sha256, with_sum, without_sum};
 use super::compression::{frames, pack, pack_quickly, unpack};
 use super::lines::{End, Header, Line, Run};
-use super::records::{RawRecord, Record, share_parameters};
+use super::records::{RawRecord, Record};
 use super::side_by_side::side_by_side;
 use super::validity;
 
@@ -179,6 +181,19 @@ impl Digest {
             ensure!(self.record(index)? == other.record(index)?, "{}: other numbers", entry.name());
         }
         Ok(())
+    }
+}
+
+/// Lets processes of a cell that have the same parameters share them: of other machines, tens of
+/// thousands of processes are kept in memory.
+fn share_parameters(runs: &mut [Run]) {
+    let mut known = BTreeMap::new();
+    for run in runs {
+        let Some(seen) = &mut run.observation else { continue };
+        let own = known.entry(run.cell).or_insert_with(|| seen.parameters.clone());
+        if *own == seen.parameters {
+            seen.parameters = own.clone();
+        }
     }
 }
 

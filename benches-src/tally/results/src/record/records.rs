@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::lines::*;
 use super::machine::State;
@@ -157,21 +155,7 @@ impl RawRecord {
 
     /// The same with what each observation comes to.
     pub fn seen(self) -> Record {
-        let mut runs: Vec<Run> = self.runs.into_iter().map(Run::from).collect();
-        share_parameters(&mut runs);
-        Record { header: self.header, runs, end: self.end }
-    }
-}
-
-/// Lets processes of a cell that have the same parameters share them: a fifth of their memory.
-pub fn share_parameters(runs: &mut [Run]) {
-    let mut known: BTreeMap<usize, Arc<BTreeMap<String, Value>>> = BTreeMap::new();
-    for run in runs {
-        let Some(seen) = &mut run.observation else { continue };
-        let own = known.entry(run.cell).or_insert_with(|| seen.parameters.clone());
-        if *own == seen.parameters {
-            seen.parameters = own.clone();
-        }
+        Record { header: self.header, runs: self.runs.into_iter().map(Run::from).collect(), end: self.end }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::statistics;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
-    /// The program's parameters by name, defaults included. Processes of a cell share them.
+    /// The program's parameters by name, defaults included. Those of a digest share them by cell.
     pub parameters: Arc<BTreeMap<String, Value>>,
     /// What its samples come to; nothing where none was taken.
     pub timed: Option<Timed>,
