@@ -14,8 +14,7 @@ use super::child::tied;
 use super::counted;
 use crate::book::neighbour::Kind;
 use crate::measure::core_to_core::{allowed_cpus, line_ns, stay_on};
-use crate::record::processors;
-use crate::record::processors::APART_NS;
+use crate::record::processors::{self, APART_NS};
 
 /// Processes that run until this is dropped.
 pub struct Background {

@@ -14,11 +14,10 @@ pub fn predictions(view: &View) -> Result<Vec<String>> {
     let Some(reference) = view.project.reference() else { return Ok(Vec::new()) };
     let there = view.of_machine(reference);
     let mut told = Vec::new();
-    let mut chapter = "";
+    let mut chapter = None;
     for (plan, claim) in there.plans.claims() {
         // All records of the machine at once would be most of what the check keeps in memory.
-        if plan.chapter != chapter {
-            chapter = &plan.chapter;
+        if chapter.replace(&plan.chapter) != Some(&plan.chapter) {
             there.forget_records();
         }
         if there.published.publication(&claim.source)?.kind == Kind::Published {

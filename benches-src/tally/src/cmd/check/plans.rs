@@ -62,7 +62,7 @@ fn entries(view: &View, plan: &Plan, programs: &BTreeSet<String>) -> Vec<String>
     wrong
 }
 
-/// No two rows of a figure are called the same.
+/// No two rows of a figure are called the same, and no number stands in one without words.
 pub fn labels(view: &View, plan: &Plan) -> Result<Vec<String>> {
     let place = view.project.place(&view.project.programs_of(&plan.chapter));
     let mut wrong = Vec::new();

@@ -53,19 +53,22 @@ impl Counts {
     /// where those are one, or none.
     pub fn words(&self) -> Option<String> {
         let all = self.all();
-        let parts: Vec<String> = self.0.iter().map(|(own, count)| format!("{} on {count}", own.words())).collect();
-        (all > 1).then(|| format!("{} of {all} machines that measured it", parts.join(", ")))
+        (all > 1).then(|| format!("{} of {all} machines that measured it", self.parts()))
     }
 
     /// The same for a cell of a table whose head says of what it counts.
     pub fn in_short(&self) -> Option<String> {
         let all = self.all();
-        let parts: Vec<String> = self.0.iter().map(|(own, count)| format!("{} on {count}", own.words())).collect();
         match self.0.keys().collect::<Vec<_>>()[..] {
             _ if all < 2 => None,
             [own] => Some(format!("{} on each of {all}", own.words())),
-            _ => Some(format!("of {all}: {}", parts.join(", "))),
+            _ => Some(format!("of {all}: {}", self.parts())),
         }
+    }
+
+    fn parts(&self) -> String {
+        let parts: Vec<String> = self.0.iter().map(|(own, count)| format!("{} on {count}", own.words())).collect();
+        parts.join(", ")
     }
 
     /// For a script.
