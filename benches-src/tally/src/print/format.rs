@@ -301,6 +301,17 @@ mod tests {
     }
 
     #[test]
+    fn a_ratio_that_differs_from_1_for_certain_is_not_1_0() {
+        let said = |median, low, high| {
+            let estimate = Estimate { median, interval: Some((low, high)), rounds: 20 };
+            rough(&Quantity { unit: Unit::Ratio, estimate, session: estimate, sessions: 1, bias: 0.0 })
+        };
+        assert_eq!(said(1.04, 1.005, 1.08), "1.04");
+        assert_eq!(said(1.04, 0.99, 1.09), "1.0");
+        assert_eq!(said(1.34, 1.2, 1.5), "1.3");
+    }
+
+    #[test]
     fn a_range_of_negative_numbers_has_no_dash() {
         assert_eq!(range("1.5", "2.0"), "1.5–2.0");
         assert_eq!(range("-3.9", "-3.8"), "-3.9 to -3.8");
