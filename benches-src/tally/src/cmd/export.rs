@@ -112,7 +112,7 @@ fn prepare(project: &Project, names: &[String], plan: &Plan, experiment: &Experi
     all.into_iter().map(ready).collect()
 }
 
-/// What is said of a record that is not of the listings and plans that lie here.
+/// What is said of a record that is not of the listings that lie here.
 fn staleness(current: &Current, experiment: &Experiment, ready: &Ready) -> Option<String> {
     let complaint = current.freshness(&ready.record.header).complaint();
     complaint.map(|complaint| format!("{} was {complaint}; run: {}", ready.from.display(), experiment.command()))

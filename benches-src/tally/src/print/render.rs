@@ -256,8 +256,8 @@ pub fn freshness(freshness: &Freshness, experiment: &Experiment, machine: &Machi
     }
 }
 
-/// What must be said of a number of other listings or another plan than those that are shown;
-/// nothing of any other.
+/// What must be said of a number of other listings than those that are shown; nothing of any
+/// other.
 pub fn stale(view: &View, asked: &Asked) -> Result<Option<Missing>> {
     Ok(match view.kept(asked.plan, asked.experiment)?.as_ref() {
         Ok((_, aged)) => stale_only(&aged.of(asked.programs()), asked.experiment, &view.machine),

@@ -47,6 +47,22 @@ fn measures_once_and_then_only_what_has_changed() {
 }
 
 #[test]
+fn a_plan_that_asks_for_more_leaves_a_record_fresh_and_is_measured_again() {
+    let fewer = PLAN.replace("full = { placement = [\"free\", \"one-cpu\"] }\n", "");
+    let more = fewer.replace("quick = { placement = \"free\" }", "quick = { placement = [\"free\", \"one-cpu\"] }");
+    assert_ne!(fewer, more);
+    let fake = Fake::with_plan(&fewer);
+    succeed(fake.measure(&[]));
+    fake.plan(&more);
+    assert!(!fake.print(&["table", "pair", "--form", "page"]).contains("<strong>stale</strong>"));
+    assert!(fake.print(&["list"]).contains("fresh"));
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n");
+    assert!(!fake.print(&["value", "slow[one-cpu]"]).contains("not measured"));
+    fake.plan(&fewer);
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[]}\n", "it has all that is asked for");
+}
+
+#[test]
 fn what_is_measured_only_where_it_is_named_is_left_out_of_a_run_of_all() {
     let fake = Fake::with_plan(&PLAN.replace("per = \"", "only_named = true\nper = \""));
     assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[]}\n");

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::cell::{Cell, PLACEMENTS, TWIN};
 use super::count::Count;
@@ -261,31 +260,6 @@ impl Experiment {
     /// The programs it runs.
     pub fn programs(&self) -> Vec<&str> {
         self.groups.iter().map(|group| group.program.as_str()).collect()
-    }
-
-    /// What decides which numbers come out, and so what a record must agree with: not the words
-    /// around it.
-    pub fn measured_part(&self) -> Value {
-        let grids =
-            |group: &CellGroup| serde_json::json!({"program": group.program, "quick": group.quick, "full": group.full});
-        let mut part = serde_json::json!({
-            "cells": self.groups.iter().map(grids).collect::<Vec<_>>(),
-            "headline": self.headline,
-            "twins": self.twins,
-            "limit_seconds": self.limit_seconds,
-            "histogram_laps": self.histogram_laps,
-        });
-        // Only where there is one, so that the hashes of all other experiments stay what they were.
-        if let Some(count) = self.count {
-            part["count"] = serde_json::json!(count);
-        }
-        if let Some(laps) = self.counted_laps {
-            part["counted_laps"] = serde_json::json!(laps);
-        }
-        if self.relinked {
-            part["relinked"] = true.into();
-        }
-        part
     }
 
     /// The laps of the shorter and of the longer run, where it counts this.

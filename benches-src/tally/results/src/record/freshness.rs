@@ -1,18 +1,18 @@
 //! Whether what was measured is what lies here now, decided without compiling anything.
 //!
 //! A program is the same if its files say the same to the compiler, or if its machine code is the
-//! same: either suffices. *stale*: what runs is another one, or the plan is. *older*: what stands
-//! beneath differs, or what runs does and was shown to do the same work.
+//! same: either suffices. *stale*: what runs is another one. *older*: what stands beneath differs,
+//! or what runs does and was shown to do the same work. Which cells a plan asks for decides
+//! nothing: a record says itself which it has.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Header;
 use super::beneath::HARNESS;
-use super::checksum::hash;
 use super::known::Known;
 use super::programs::source;
-use super::sources::{PLAN, Sources};
+use super::sources::Sources;
 use crate::book::experiment::Experiment;
 use crate::book::plan::Plan;
 use crate::book::renamed::Renamed;
@@ -39,7 +39,7 @@ pub enum Freshness {
     Fresh,
     /// What runs is the same, or does the same work; what happened since it was measured.
     Older(Vec<String>),
-    /// Another listing or plan than the one shown.
+    /// Another listing than the one shown.
     Stale(Stale),
 }
 
@@ -88,8 +88,7 @@ impl Current {
         let programs: BTreeMap<_, _> = experiment.programs().into_iter().map(with_started).collect();
         let all: BTreeSet<&String> = programs.values().flatten().collect();
         let files = all.iter().filter_map(|program| known.today.files.get(*program)).flatten();
-        let mut own: BTreeMap<_, _> = files.map(|(file, hash)| (file.clone(), hash.clone())).collect();
-        own.insert(PLAN.to_owned(), hash(experiment.measured_part().to_string().as_bytes()));
+        let own = files.map(|(file, hash)| (file.clone(), hash.clone())).collect();
         let beneath = known.beneath.get(&plan.chapter).cloned().unwrap_or_default();
         let (chapter, renamed) = (plan.chapter.clone(), experiment.renamed.clone());
         let sources = Sources { own, beneath, code: None };
@@ -101,7 +100,7 @@ impl Current {
         let older = header.sources.code.is_none().then(|| self.known.older_records.get(header));
         let then = match older {
             // Its hashes are of other things than today's.
-            Some(_) => &self.known.older_records.as_of_base(&self.chapter, &header.experiment),
+            Some(_) => &self.known.older_records.as_of_base(&self.chapter),
             None => &header.sources,
         };
         let mut beneath = differences(&then.beneath, &self.sources.beneath);
@@ -125,10 +124,6 @@ impl Current {
                 Err(differ) => what.extend(differ),
             }
         }
-        if then.own.get(PLAN) != self.sources.own.get(PLAN) {
-            what.insert(PLAN.to_owned());
-            others.clear();
-        }
         if what.is_empty() {
             return Freshness::not_stale(others.values().flatten());
         }
@@ -151,7 +146,7 @@ impl Current {
             match self.known.does_the_work_of(program, &keys) {
                 Some(said) => words.extend(said),
                 // Of an older record no file is known: the listing stands for all.
-                None if changed.is_empty() || then.own.len() <= 1 => drop(differ.insert(self.listing(program))),
+                None if changed.is_empty() || then.own.is_empty() => drop(differ.insert(self.listing(program))),
                 None => differ.extend(changed),
             }
         }

@@ -12,7 +12,7 @@ use super::Header;
 use super::beneath::{HARNESS, beneath};
 use super::checksum::hash;
 use super::programs::{Compiled, Programs};
-use super::sources::{PLAN, Sources};
+use super::sources::Sources;
 use super::tokens;
 use crate::book::plan_file;
 use crate::name;
@@ -87,9 +87,6 @@ pub struct Base {
     /// Each program.
     #[serde(default)]
     pub program: BTreeMap<String, Compiled>,
-    /// The hash of each experiment's plan.
-    #[serde(default)]
-    pub plan: BTreeMap<String, String>,
     /// What stands beneath each chapter's programs.
     #[serde(default)]
     pub beneath: BTreeMap<String, BTreeMap<String, String>>,
@@ -162,12 +159,11 @@ impl OlderRecords {
         self.record.get(&format!("{}-{}", header.experiment, header.seed))
     }
 
-    /// What a record of an experiment would have said that was made of that revision.
-    pub fn as_of_base(&self, chapter: &str, experiment: &str) -> Sources {
-        let plan = self.base.plan.get(experiment).map(|plan| (PLAN.to_owned(), plan.clone()));
+    /// What a record of a chapter would have said that was made of that revision.
+    pub fn as_of_base(&self, chapter: &str) -> Sources {
         let beneath = self.base.beneath.get(chapter).cloned().unwrap_or_default();
         let code = self.base.program.iter().map(|(name, own)| (name.clone(), own.code.clone())).collect();
-        Sources { own: plan.into_iter().collect(), beneath, code: Some(code) }
+        Sources { own: BTreeMap::new(), beneath, code: Some(code) }
     }
 
     /// What is said of a program's numbers in a record; none where it was another program.

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What an experiment's plan is called among the sources of its record; it is no file of a program.
+/// What earlier records call the plan among their sources; it decides nothing.
 pub const PLAN: &str = "plan";
 
 /// Everything that decides what programs do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sources {
-    /// The plan's entry, and the files that programs are made of, each with a hash of what it says
-    /// to the compiler. Records without [`Self::code`] have hashes of files' bytes, and only of
-    /// those that were found by their names.
+    /// The files that programs are made of, each with a hash of what it says to the compiler.
+    /// Records without [`Self::code`] have hashes of files' bytes, and only of those that were
+    /// found by their names.
     pub own: BTreeMap<String, String>,
     /// What all programs stand on: harness, dependencies, compiler, flags.
     pub beneath: BTreeMap<String, String>,

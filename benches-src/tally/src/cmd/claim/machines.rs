@@ -207,7 +207,7 @@ fn by_machines(view: &View, views: &[View], differ: &[&Row]) -> Result<String> {
          on all machines: the \
          verdict on each machine, and the number of each part of the claim. <em>Older</em> stands where something \
          beneath the programs has changed since they were measured; \
-         <em>stale</em> where the programs or the plan have, and such a verdict is not compared. But for the factors \
+         <em>stale</em> where the programs have, and such a verdict is not compared. But for the factors \
          by which all intervals are widened, nothing is computed from numbers of two \
          machines.</span></caption>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">claim</th>{heads}</tr>\
          </thead>\n{bodies}</table>\n</div>\n"
