@@ -6,13 +6,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
 use regex::Regex;
 
 use crate::print::charts;
 use crate::print::downloads::BOOK;
-use crate::print::escape::{html, identifier};
+use crate::print::escape::{html, identifier, literal};
 use crate::print::view::View;
 use crate::say;
 
@@ -126,9 +127,8 @@ const LINES: usize = 3;
 
 /// A picture's own size would win over the room that it is given.
 fn without_size(svg: &str) -> String {
-    let size =
-        Regex::new("^<svg ([^>]*?) width=\"[0-9.]+\" height=\"[0-9.]+\"").expect("a literal that is well formed");
-    size.replace(svg, "<svg $1").into_owned()
+    static SIZE: LazyLock<Regex> = LazyLock::new(|| literal("^<svg ([^>]*?) width=\"[0-9.]+\" height=\"[0-9.]+\""));
+    SIZE.replace(svg, "<svg $1").into_owned()
 }
 
 /// The text of the first paragraph of this class, without marks.
@@ -141,14 +141,14 @@ fn paragraph(content: &str, class: &str) -> Option<String> {
 /// How a page begins that has no finding: its first paragraph of prose.
 fn first_words(content: &str) -> String {
     let is_prose = |block: &&str| block.starts_with(|first: char| first.is_alphabetic() || first == '"');
-    let links = Regex::new(r"\[([^\]]*)\]\([^)]*\)").expect("a literal that is well formed");
+    static LINKS: LazyLock<Regex> = LazyLock::new(|| literal(r"\[([^\]]*)\]\([^)]*\)"));
     let first = content.split("\n\n").map(str::trim).find(is_prose).unwrap_or_default();
-    html(&links.replace_all(&without_marks(first), "$1").replace(['*', '`', '_'], ""))
+    html(&LINKS.replace_all(&without_marks(first), "$1").replace(['*', '`', '_'], ""))
 }
 
 fn without_marks(text: &str) -> String {
-    let marks = Regex::new("<[^>]*>").expect("a literal that is well formed");
-    marks.replace_all(text, "").split_whitespace().collect::<Vec<_>>().join(" ")
+    static MARKS: LazyLock<Regex> = LazyLock::new(|| literal("<[^>]*>"));
+    MARKS.replace_all(text, "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// No longer than so many letters, and cut between words.

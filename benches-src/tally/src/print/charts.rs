@@ -10,6 +10,7 @@ mod ticks;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -18,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::print::escape::literal;
 use crate::project::Project;
 use crate::record::checksum::hash;
 use crate::say;
@@ -160,8 +162,8 @@ const LIVE_FONT: &str = "\"Open Sans\", sans-serif";
 pub fn standalone(project: &Project, svg: &str) -> Result<String> {
     let path = project.root().join("book/theme/book.css");
     let css = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let variable = Regex::new(r"var\((--c-[a-z]+)\)").expect("a literal that is well formed");
-    let coloured = variable.replace_all(svg, |found: &Captures| {
+    static VARIABLE: LazyLock<Regex> = LazyLock::new(|| literal(r"var\((--c-[a-z]+)\)"));
+    let coloured = VARIABLE.replace_all(svg, |found: &Captures| {
         // The first definition in the file is the light one.
         let value = css.split_once(&format!("{}:", &found[1])).and_then(|(_, rest)| rest.split(';').next());
         value.unwrap_or("#333").trim().to_owned()

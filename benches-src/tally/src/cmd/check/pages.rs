@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::sync::LazyLock;
 
 use anyhow::{Result, bail};
 use regex::{Captures, Regex};
@@ -12,6 +13,7 @@ use crate::book::expression::Expression;
 use crate::cmd::chart::Chart;
 use crate::cmd::{confirm, limits};
 use crate::command_line::{CommandLine, ONLY_PRINTS, Verb};
+use crate::print::escape::literal;
 use crate::print::view::View;
 
 /// Every directive is a command line that tally understands, about things that exist. What has one
@@ -56,10 +58,10 @@ pub fn directives(view: &View) -> Result<Vec<String>> {
 pub fn typed_figures(view: &View) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (path, text) in view.places.pages() {
-        let mut found = typed(text)?;
+        let mut found = typed(text);
         for Directive { line, command, .. } in directive::all(text).into_iter().flatten() {
             if let Some(Chart { caption: Some(caption), .. }) = chart(&command) {
-                found.extend(typed(&caption)?.into_iter().map(|(_, what)| (line, what)));
+                found.extend(typed(&caption).into_iter().map(|(_, what)| (line, what)));
             }
         }
         wrong.extend(found.into_iter().map(|(line, what)| format!("book/src/{path}, line {line}: {what}")));
@@ -70,29 +72,30 @@ pub fn typed_figures(view: &View) -> Result<Vec<String>> {
 /// What is wrong in a page's text, each with its line. Sizes may be typed: in this book they are
 /// settings, such as how long a message is. So may be the 95 % of every interval, and shares that
 /// are tolerances, which stand after "within" or "±".
-pub(super) fn typed(text: &str) -> Result<Vec<(usize, String)>> {
-    let code = Regex::new(r"(?ms)^```.*?^```|<!--.*?-->")?;
-    let quoted = Regex::new(r#""[^"]*"|`[^`]*`|\b95 ?%|(within\s+|±)[0-9.]+ ?%"#)?;
-    let figure = Regex::new(r"[0-9][0-9.,]*( ?(ns|µs|us|ms)\b| (s|times)\b| ?%)")?;
+pub(super) fn typed(text: &str) -> Vec<(usize, String)> {
     // What is left out leaves its lines, so that those after it keep their numbers.
     let lines_of = |found: &Captures| "\n".repeat(found[0].matches('\n').count());
     let (mut wrong, mut line) = (Vec::new(), 1);
     // A quotation that is never closed would hide what follows it, and show what is quoted after
     // it.
-    for paragraph in code.replace_all(text, lines_of).split("\n\n") {
-        let prose = quoted.replace_all(paragraph, lines_of);
+    for paragraph in CODE.replace_all(text, lines_of).split("\n\n") {
+        let prose = QUOTED.replace_all(paragraph, lines_of);
         if prose.contains('"') {
             wrong.push((line, "a quotation mark has no second one in its paragraph".to_owned()));
         }
         for (number, words) in prose.lines().enumerate() {
             wrong.extend(
-                figure.find(words).map(|found| (line + number, format!("{:?} is typed by hand", found.as_str()))),
+                FIGURE.find(words).map(|found| (line + number, format!("{:?} is typed by hand", found.as_str()))),
             );
         }
         line += paragraph.matches('\n').count() + 2;
     }
-    Ok(wrong)
+    wrong
 }
+
+static CODE: LazyLock<Regex> = LazyLock::new(|| literal(r"(?ms)^```.*?^```|<!--.*?-->"));
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| literal(r#""[^"]*"|`[^`]*`|\b95 ?%|(within\s+|±)[0-9.]+ ?%"#));
+static FIGURE: LazyLock<Regex> = LazyLock::new(|| literal(r"[0-9][0-9.,]*( ?(ns|µs|us|ms)\b| (s|times)\b| ?%)"));
 
 /// Every sentence of a takeaway can be filled in, whatever is so, and stands on some page.
 pub fn takeaways(view: &View) -> Result<Vec<String>> {

@@ -11,7 +11,7 @@ fn figures_are_found_where_they_are_neither_quoted_nor_settings() {
         ("```sh\nsleep 1 s\n\n```\n<!-- cmdrun tally value \"a[free]\" -->\nIt takes 1 s", &[6]),
         ("An inch is 1\".\n\n\"It takes 2 s\", and 3 s", &[1, 3]),
     ] {
-        let found: Vec<usize> = typed(text).unwrap().into_iter().map(|(line, _)| line).collect();
+        let found: Vec<usize> = typed(text).into_iter().map(|(line, _)| line).collect();
         assert_eq!(found, lines, "{text}");
     }
 }
