@@ -144,7 +144,8 @@ impl Asked {
     /// a call.
     fn note(&mut self, path: &[String]) {
         let (Some(first), Some(last)) = (path.first(), path.last()) else { return };
-        if !["rustix", "libc"].contains(&first.as_str()) && !(path.len() > 1 && self.imported.contains(first)) {
+        let is_imported = path.len() > 1 && self.imported.contains(first);
+        if !is_imported && !["rustix", "libc"].contains(&first.as_str()) {
             return;
         }
         // A type's functions are its own.
