@@ -249,6 +249,27 @@ fn a_page_of_which_the_shown_machine_has_nothing_is_wholly_anothers_and_says_so(
 }
 
 #[test]
+fn a_number_leads_to_its_row_only_where_the_table_has_one() {
+    let fake = Fake::with_plan(&support::plan_with_another("other"));
+    let page = "<!-- cmdrun tally value slow[free] --experiment pair -->\n\n\
+                <!-- cmdrun tally value slow[one-cpu] --experiment pair -->\n\n<!-- cmdrun tally table other -->\n";
+    fake.write("book/src/chapter.md", page);
+    fake.write("book/src/elsewhere.md", "<!-- cmdrun tally table pair -->\n");
+    succeed(fake.measure(&["--effort", "full"]));
+    fake.contribute("has-it", &fake.record());
+    fake.add_session("has-it", &fake.read("data/local/chapter/other.jsonl"));
+    std::fs::remove_dir_all(fake.path("data/local")).unwrap();
+    succeed(fake.measure(&["--effort", "quick"]));
+    fake.contribute("shown", &fake.record());
+    // The page is another machine's, and the table beside it is not.
+    let said = content(&preprocess(&fake, "cmdrun", json!({ "show": "shown" }), page));
+    for anchor in ["pair-slow-size-3-free", "pair"] {
+        assert!(said.contains(&format!("<a class=\"value\" href=\"elsewhere.md#{anchor}\"")), "{said}");
+    }
+    assert!(!said.contains("#pair-slow-size-3-one-cpu"), "a quick run has no such row: {said}");
+}
+
+#[test]
 fn builds_side_by_side_print_the_same() {
     let fake = Fake::new();
     succeed(fake.measure(&[]));

@@ -3,12 +3,14 @@
 use anyhow::Result;
 
 use super::View;
+use crate::book::cell::Cell;
 use crate::book::experiment::{Experiment, select};
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
 use crate::print::render::{measure_anchor, row_anchor};
 use crate::print::results::have_a_row_each;
 use crate::project::Machine;
+use crate::record::store::Found;
 
 impl View {
     /// Whether the page that is printed is a chapter's own, or lies below it.
@@ -40,30 +42,40 @@ impl View {
         let Asked { plan, experiment, expression } = asked;
         let page = self.link_to(plan, experiment);
         let Some(selector) = expression.leaves().into_iter().next() else { return Ok(page) };
-        let has_rows = self.places.has_table(&experiment.name) && self.shows_rows(plan, experiment)?;
         let cells = experiment.planned_cells()?;
+        let Ok(cell) = select(&cells, selector) else { return Ok(page) };
+        if !self.places.has_table(&experiment.name) || !self.shows_row(plan, experiment, cell)? {
+            return Ok(page);
+        }
         let measures = &experiment.measures;
         let stands_below = cells.len() == 1 && have_a_row_each(measures.len()) && measures.contains(&selector.measure);
-        let row = select(&cells, selector).map(|cell| match row_anchor(experiment, cell) {
+        let row = match row_anchor(experiment, cell) {
             row if stands_below => measure_anchor(&row, &selector.measure),
             row => row,
-        });
-        let of_row = |row| page.replacen(&format!("#{}", experiment.name), &format!("#{row}"), 1);
-        Ok(row.ok().filter(|_| has_rows).map_or(page.clone(), of_row))
+        };
+        Ok(page.replacen(&format!("#{}", experiment.name), &format!("#{row}"), 1))
     }
 
-    /// Whether the page of an experiment's table has rows in it: of the machine that the book
-    /// shows, of the reference machine in the place of what a reader's own lacks, or of the machine
-    /// whose page it is.
-    fn shows_rows(&self, plan: &Plan, experiment: &Experiment) -> Result<bool> {
-        let has = |machine: &Machine| self.store(machine).has(&plan.chapter, &experiment.name);
+    /// Whether a cell has a row in its experiment's table: of the machine that the book shows, of
+    /// the reference machine in the place of what a reader's own lacks, or of the machine whose
+    /// page it is.
+    fn shows_row(&self, plan: &Plan, experiment: &Experiment, cell: &Cell) -> Result<bool> {
+        let has = |machine: Machine| -> Result<bool> {
+            let has_cell = |found: &Found| Ok(found.header.cells.contains(cell));
+            Ok(self.of_machine(machine).with_found(plan, experiment, has_cell)?.unwrap_or(false))
+        };
         let shown = self.of_machine(self.stands_in_for().unwrap_or_else(|| self.machine.clone()));
-        let instead = self.project.reference().filter(|_| shown.machine == Machine::Local);
-        if has(&shown.machine) || instead.as_ref().is_some_and(has) {
+        if has(shown.machine.clone())? {
             return Ok(true);
         }
-        let page = self.places.home(&experiment.name);
-        Ok(page.map_or(Ok(None), |page| shown.stand_in(page))?.as_ref().is_some_and(has))
+        let instead = self.project.reference().filter(|_| shown.machine == Machine::Local);
+        let page_of = self.places.home(&experiment.name).map_or(Ok(None), |page| shown.stand_in(page))?;
+        for machine in instead.into_iter().chain(page_of) {
+            if has(machine)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// A link to a program's file on the page of all programs of its chapter.
