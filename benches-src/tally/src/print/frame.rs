@@ -276,8 +276,8 @@ fn linking_note(experiment: &Experiment, record: &Record) -> Option<String> {
     match orders.len() {
         0 if experiment.relinked => Some(
             "Doubt: all rounds ran programs that were linked once, so what the place of their code in memory does is \
-             in no interval. With \
-             effort = full they are linked anew for each round."
+             in no interval. A \
+             full run links programs that it builds itself anew for each round."
                 .to_owned(),
         ),
         0 => None,
