@@ -19,8 +19,7 @@ use progress::{Progress, bar, minutes, seen_first, time_left};
 
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
-use crate::book::renamed;
-use crate::measure::budget::{Budget, cells, relinks};
+use crate::measure::budget::{Budget, cells, has_all, relinks};
 use crate::measure::child::own_executable;
 use crate::measure::counted;
 use crate::measure::environment::{self, PROGRAMS_PATH};
@@ -211,7 +210,7 @@ impl Measure {
         machine: &Facts,
     ) -> Result<bool> {
         let path = project.local_record(&plan.chapter, &experiment.name);
-        let Ok(Some(mut record)) = Record::load(&path) else { return Ok(true) };
+        let Ok(Some(record)) = Record::load(&path) else { return Ok(true) };
         if self.keeps_result(&record.header) {
             return Ok(false);
         }
@@ -222,10 +221,9 @@ impl Measure {
             return Ok(true);
         }
         let fresh = current.freshness(&record.header) == Freshness::Fresh;
-        renamed::call(&experiment.renamed, &mut record.header.cells);
-        let has_all = cells(self.effort, experiment)?.iter().all(|cell| record.header.cells.contains(cell));
         let then = &record.header.machine;
         let same_machine = then.differences(machine).is_empty() && then.compiler() == machine.compiler();
+        let has_all = has_all(&record, self.effort, experiment)?;
         Ok(!(fresh && has_all && same_machine && record.header.effort >= self.effort))
     }
 

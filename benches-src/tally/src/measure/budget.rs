@@ -6,7 +6,8 @@ use anyhow::Result;
 
 use crate::book::cell::Cell;
 use crate::book::experiment::Experiment;
-use crate::record::Effort;
+use crate::book::renamed;
+use crate::record::{Effort, Record};
 
 /// How much an effort measures.
 #[derive(Debug, Clone, Copy)]
@@ -96,4 +97,18 @@ pub fn cells(effort: Effort, experiment: &Experiment) -> Result<Vec<Cell>> {
         Effort::Test | Effort::Quick => experiment.quick_cells(),
         Effort::Full => experiment.full_cells().map(<[Cell]>::to_vec),
     }
+}
+
+/// Whether a record has what the plan asks for now: every cell, and of each process a count or the
+/// laps one by one.
+pub fn has_all(record: &Record, effort: Effort, experiment: &Experiment) -> Result<bool> {
+    let own: Vec<Cell> = record.header.cells.iter().map(|cell| renamed::now(&experiment.renamed, cell)).collect();
+    let observed = record.runs.iter().filter_map(|run| run.observation.as_ref());
+    // What this machine does not give is not to be had by measuring again.
+    let mut complete = observed.filter(|seen| seen.unavailable.is_empty());
+    let was_asked = complete.all(|seen| {
+        let is_counted = experiment.count.is_none_or(|count| seen.measures.contains_key(count.all()));
+        is_counted && (experiment.histogram_laps.is_none() || seen.histograms.contains_key("lap"))
+    });
+    Ok(was_asked && cells(effort, experiment)?.iter().all(|cell| own.contains(cell)))
 }

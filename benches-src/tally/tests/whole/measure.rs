@@ -60,6 +60,8 @@ fn a_plan_that_asks_for_more_leaves_a_record_fresh_and_is_measured_again() {
     assert!(!fake.print(&["value", "slow[one-cpu]"]).contains("not measured"));
     fake.plan(&fewer);
     assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[]}\n", "it has all that is asked for");
+    fake.plan(&fewer.replacen("limit_seconds", "histogram_laps = 100\nlimit_seconds", 1));
+    assert_eq!(succeed(fake.measure(&["--json"])), "{\"measured\":[\"pair\"]}\n", "no lap was timed alone");
 }
 
 #[test]
