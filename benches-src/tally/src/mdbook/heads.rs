@@ -13,8 +13,9 @@ use regex::Regex;
 
 use crate::print::charts;
 use crate::print::downloads::BOOK;
-use crate::print::escape::{html, identifier, literal};
+use crate::print::escape::{html, identifier};
 use crate::print::view::View;
+use crate::record::private::literal;
 use crate::say;
 
 /// What a page is about, as HTML without marks.

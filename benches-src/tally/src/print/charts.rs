@@ -19,9 +19,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::print::escape::literal;
 use crate::project::Project;
 use crate::record::checksum::hash;
+use crate::record::private::literal;
 use crate::say;
 
 pub use layout::{row_height, set_lanes};

@@ -1,13 +1,6 @@
 //! Text that came from data is hostile until it has been here: it can become neither markup nor a
 //! directive.
 
-use regex::Regex;
-
-/// A pattern that the code has, to be compiled once.
-pub fn literal(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a literal that is well formed")
-}
-
 /// The text as HTML that shows it: every character that HTML, Markdown, mdBook or mdbook-cmdrun
 /// could read as a command becomes a numeric entity, and every run of white space becomes one
 /// space, so that no line or block can end early.

@@ -93,7 +93,8 @@ static PACKAGE: LazyLock<Regex> = LazyLock::new(|| literal(r"(?:/[^/\s:]+)*/regi
 static PATH: LazyLock<Regex> =
     LazyLock::new(|| literal(r#"(^|[\s"'`(=\[<{,;:|])(/[^/\s"'`)\]>},;:|]+/[^\s"'`)\]>},;:|]*)"#));
 
-fn literal(pattern: &str) -> Regex {
+/// A pattern that the code has, to be compiled once.
+pub fn literal(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a literal that is well formed")
 }
 

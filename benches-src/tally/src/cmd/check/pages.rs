@@ -13,8 +13,8 @@ use crate::book::expression::Expression;
 use crate::cmd::chart::Chart;
 use crate::cmd::{confirm, limits};
 use crate::command_line::{CommandLine, ONLY_PRINTS, Verb};
-use crate::print::escape::literal;
 use crate::print::view::View;
+use crate::record::private::literal;
 
 /// Every directive is a command line that tally understands, about things that exist. What has one
 /// place alone, such as a table and a claim, is at home on one page of the book; another figure may

@@ -12,14 +12,11 @@ fn one(name: &str, value: &str) -> BTreeMap<String, String> {
     BTreeMap::from([(name.to_owned(), value.to_owned())])
 }
 
-fn own(file: &str) -> BTreeMap<String, String> {
-    one(FILE, file)
-}
-
 /// A record of a program with this listing, this machine code and this lock file.
 fn measured(file: &str, code: Option<&str>, lock: &str) -> Header {
     let mut header = header(vec![cell("a", "free")]);
-    header.sources = Sources { own: own(file), beneath: one("lock", lock), code: code.map(|code| one("a", code)) };
+    header.sources =
+        Sources { own: one(FILE, file), beneath: one("lock", lock), code: code.map(|code| one("a", code)) };
     header
 }
 
@@ -30,7 +27,7 @@ fn current(file: &str, code: &str, lock: &str, equivalences: Vec<Equivalence>, o
     let (files, keys) = (BTreeMap::from([("a".to_owned(), files)]), BTreeMap::from([("a".to_owned(), keys)]));
     let known = Known { today: Programs { files, keys }, older_records, equivalences, ..Known::default() };
     Current {
-        sources: Sources { own: own(file), beneath: one("lock", lock), code: None },
+        sources: Sources { own: one(FILE, file), beneath: one("lock", lock), code: None },
         programs: BTreeMap::from([("a".to_owned(), BTreeSet::from(["a".to_owned()]))]),
         renamed: Vec::new(),
         chapter: "c".to_owned(),
