@@ -223,8 +223,8 @@ impl Measure {
         let fresh = current.freshness(&record.header) == Freshness::Fresh;
         let then = &record.header.machine;
         let same_machine = then.differences(machine).is_empty() && then.compiler() == machine.compiler();
-        let has_all = has_all(&record, self.effort, experiment)?;
-        Ok(!(fresh && has_all && same_machine && record.header.effort >= self.effort))
+        let is_enough = fresh && same_machine && record.header.effort >= self.effort;
+        Ok(!(is_enough && has_all(&record, self.effort, experiment)?))
     }
 
     /// A test run shows that everything works; what it would replace is worth more.

@@ -10,7 +10,6 @@ use crate::book::quantities::Asked;
 use crate::print::render::{measure_anchor, row_anchor};
 use crate::print::results::have_a_row_each;
 use crate::project::Machine;
-use crate::record::store::Found;
 
 impl View {
     /// Whether the page that is printed is a chapter's own, or lies below it.
@@ -60,18 +59,18 @@ impl View {
     /// the reference machine in the place of what a reader's own lacks, or of the machine whose
     /// page it is.
     fn shows_row(&self, plan: &Plan, experiment: &Experiment, cell: &Cell) -> Result<bool> {
-        let has = |machine: Machine| -> Result<bool> {
-            let has_cell = |found: &Found| Ok(found.header.cells.contains(cell));
-            Ok(self.of_machine(machine).with_found(plan, experiment, has_cell)?.unwrap_or(false))
+        let has = |machine: &Machine| -> Result<bool> {
+            let kept = self.kept_on(machine, plan, experiment)?;
+            Ok(kept.as_ref().as_ref().is_ok_and(|(record, _)| record.header.cells.contains(cell)))
         };
         let shown = self.of_machine(self.stands_in_for().unwrap_or_else(|| self.machine.clone()));
-        if has(shown.machine.clone())? {
+        if has(&shown.machine)? {
             return Ok(true);
         }
         let instead = self.project.reference().filter(|_| shown.machine == Machine::Local);
         let page_of = self.places.home(&experiment.name).map_or(Ok(None), |page| shown.stand_in(page))?;
         for machine in instead.into_iter().chain(page_of) {
-            if has(machine)? {
+            if has(&machine)? {
                 return Ok(true);
             }
         }
