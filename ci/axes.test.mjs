@@ -10,7 +10,7 @@ import test from 'node:test';
 import { summed } from './records.mjs';
 import { EVERYTHING, copyOfCheckout, drawn } from './site.mjs';
 
-const checkout = copyOfCheckout();
+const checkout = copyOfCheckout('axes');
 const tally = (...words) => execFileSync('target/debug/tally', words, { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
 /** The lines of the reference machine's record of an experiment. */

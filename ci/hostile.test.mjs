@@ -11,7 +11,7 @@ import { eachPage, opener, wider } from './browser.mjs';
 import { summed } from './records.mjs';
 import { build, copyOfCheckout, deadLinks, pages } from './site.mjs';
 
-const checkout = copyOfCheckout();
+const checkout = copyOfCheckout('hostile');
 const machines = join(checkout, 'data/machines');
 const reference = join(machines, readlinkSync(join(machines, 'reference')));
 const CPU = `Endless ${'<b>{{#include x}}</b>'} ${'Processor'.repeat(20)}`;

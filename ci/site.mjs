@@ -11,10 +11,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /**
  * A copy of every file that git tracks or would track. What was built before is shared: with the files' own times, and always in the same
- * place, cargo finds it fresh. So there is one copy at a time.
+ * place, cargo finds its programs fresh. So there is one such copy at a time; a test that compiles no program has a copy of its own name.
  */
-export function copyOfCheckout() {
-  const copy = join(tmpdir(), `book-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`);
+export function copyOfCheckout(name = 'book') {
+  const copy = join(tmpdir(), `${name}-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`);
   rmSync(copy, { recursive: true, force: true });
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
   for (const file of files.toString().split('\0').filter(Boolean)) {

@@ -2,22 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { barriers, opener, wider } from './browser.mjs';
-import { build, copyOfCheckout } from './site.mjs';
+import { barriers, opener, wider } from '../browser.mjs';
+import { published } from '../site.mjs';
 
-const checkout = copyOfCheckout();
-const { status, output, site } = build(checkout, { effort: 'never', show: 'reference' });
-assert.equal(status, 0, output);
+const root = new URL('../..', import.meta.url);
+const site = published();
 const page = 'would-threads-do.html';
 
-const openPage = opener(site);
-
 /** Opens a page, and fails at the end if it complained or asked another host. */
-async function open(name, options) {
-  const { page: opened, errors, foreign, close } = await openPage(name, options);
+async function open(name, options, ofSite = site) {
+  const { page: opened, errors, foreign, close } = await opener(ofSite)(name, options);
   return {
     opened,
     close: async () => {
@@ -55,7 +53,7 @@ const follow = (opened, address) =>
   );
 
 function tally(...flags) {
-  return JSON.parse(execFileSync('cargo', ['tally', 'calculator', '--json', ...flags], { cwd: checkout, encoding: 'utf8', maxBuffer: 1e8 })).cases;
+  return JSON.parse(execFileSync('cargo', ['tally', 'calculator', '--json', ...flags], { cwd: root, encoding: 'utf8', maxBuffer: 1e8 })).cases;
 }
 
 /** That the form computes and says what tally does. */
@@ -228,10 +226,13 @@ test('without JavaScript each worked case has its answer, and all numbers stand 
   await close();
 });
 
-test('what was not measured is said with its cure, and nothing is made up for it', async () => {
-  const html = readFileSync(join(site, page), 'utf8');
-  writeFileSync(join(site, 'without-numbers.html'), html.replaceAll('"unknown":null', '"unknown":"one switch has no number here (run: \\u003cb>this\\u003c/b>)"'));
-  const { opened, close } = await open('without-numbers.html');
+test('what was not measured is said with its cure, and nothing is made up for it', async (t) => {
+  const copy = mkdtempSync(join(tmpdir(), 'site-'));
+  t.after(() => rmSync(copy, { recursive: true }));
+  cpSync(site, copy, { recursive: true });
+  const html = readFileSync(join(copy, page), 'utf8');
+  writeFileSync(join(copy, page), html.replaceAll('"unknown":null', '"unknown":"one switch has no number here (run: \\u003cb>this\\u003c/b>)"'));
+  const { opened, close } = await open(page, {}, copy);
   const { state, answer } = await shown(opened);
   assert.equal(state, 'unknown');
   assert.ok(answer.startsWith('Cannot say: one switch has no number here (run: <b>this</b>)'), answer);
