@@ -105,7 +105,9 @@
     const largest = Math.max(...bound.limits.map((formula) => number(formula, values)));
     const limit = bound.cap === null ? largest : Math.min(largest, number(bound.cap, values));
     const { low, high } = value;
-    const state = stands(bound, value, limit);
+    // What lies beyond was not measured, and the nearest is no proof of it.
+    const firm = stands(bound, value, limit);
+    const state = firm === 'no' && beyondOf(output, values) !== undefined ? 'hardly' : firm;
     const isBelow0 = bound.at === 'most' && high <= 0;
     const phrase = isBelow0 ? (bound.kept_below_0 ?? bound.kept) : ({ yes: bound.kept, no: bound.broken }[state] ?? bound.between);
     const settings = Object.fromEntries(Object.entries(values).map(([name, own]) => [name, plain(own)]));
@@ -133,13 +135,19 @@
   /** Beyond what the inputs that decide here were measured. */
   function beyond(all, values, decisive) {
     return all.filter((own) => decides(own) && own.state === decisive).flatMap(({ output }) => {
+      const most = beyondOf(output, values);
       const input = inputOf(output);
-      const who = whose(output)[0];
-      const most = input.along ? pointsOf(input, who).at(-1)?.at : undefined;
-      const { low, high } = compute(output, who, values);
-      if (most === undefined || (low === 0 && high === 0) || values[input.along] <= most) return [];
-      return [`${input.label} with more than ${plain(most)} ${byName(data.settings, input.along).label}`];
+      return most === undefined ? [] : [`${input.label} with more than ${plain(most)} ${byName(data.settings, input.along).label}`];
     });
+  }
+
+  /** How far an output's input was measured along a setting, if these values go beyond; nothing where the output is nothing. */
+  function beyondOf(output, values) {
+    const input = inputOf(output);
+    const who = whose(output)[0];
+    const most = input.along ? pointsOf(input, who).at(-1)?.at : undefined;
+    const { low, high } = compute(output, who, values);
+    return most === undefined || (low === 0 && high === 0) || values[input.along] <= most ? undefined : most;
   }
 
   /** The largest number in a range up to which something holds, if it does at the beginning. */

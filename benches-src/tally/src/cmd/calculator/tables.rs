@@ -20,7 +20,7 @@ impl Printer<'_> {
 
     fn case_table(&self, cases: &[Case]) -> Result<String> {
         let heads: String = cases.iter().map(|case| format!("<th scope=\"col\">{}</th>", html(&case.name))).collect();
-        let answer = |case| Ok(format!("<td>{}</td>", self.numbers.state(case)?.word()));
+        let answer = |case| Ok(format!("<td>{}</td>", self.numbers.state(case)?.choice()));
         let answers = cases.iter().map(answer).collect::<Result<String>>()?;
         Ok(format!(
             "{}<table>\n<caption><span>Worked cases. The settings are assumed, the rest is computed from records: {}.\

@@ -82,7 +82,11 @@ impl Numbers<'_> {
         let Ok(value) = value else { unreachable!("what is missing is unknown") };
         let (low, high) = value.interval.context("what has no interval is unknown")?;
         let limit = self.limit(case, bound)?;
-        let state = stands(bound.at, value.median, (low, high), limit);
+        let state = match stands(bound.at, value.median, (low, high), limit) {
+            // What lies beyond was not measured, and the nearest is no proof of it.
+            State::No if self.beyond_of(case, output)?.is_some() => State::Hardly,
+            state => state,
+        };
         let phrase = match state {
             State::Yes if bound.at == At::Most && high <= 0.0 => bound.kept_below_0.as_ref().unwrap_or(&bound.kept),
             State::Yes => &bound.kept,
@@ -98,17 +102,22 @@ impl Numbers<'_> {
         let mut parts = Vec::new();
         let decide = |own: &&Standing| own.bound.kind == Kind::Decides && own.state == state;
         for Standing { output, .. } in standings.iter().filter(decide) {
-            let input = self.data.input_of(output)?;
-            let who = output.whose()[0];
-            let (Some(along), points) = (&input.along, self.points(input, who)) else { continue };
-            let Some((most, _)) = points.last() else { continue };
-            let takes_part = self.compute(case, output, who)?.is_ok_and(|value| value.interval != Some((0.0, 0.0)));
-            if takes_part && case.number_of(along)? > *most {
-                let label = &self.data.setting(along)?.label;
-                parts.push(format!("{} with more than {} {label}", input.label, words::plain(*most)));
+            if let Some((along, most)) = self.beyond_of(case, output)? {
+                let (input, setting) = (self.data.input_of(output)?, &self.data.setting(along)?.label);
+                parts.push(format!("{} with more than {} {setting}", input.label, words::plain(most)));
             }
         }
         Ok(parts)
+    }
+
+    /// The setting in which a case goes beyond what an output's input was measured with, and how
+    /// far that was; nothing where the output is nothing.
+    fn beyond_of<'a>(&'a self, case: &Case, output: &Output) -> Result<Option<(&'a str, f64)>> {
+        let (input, who) = (self.data.input_of(output)?, output.whose()[0]);
+        let Some(along) = &input.along else { return Ok(None) };
+        let Some((most, _)) = self.points(input, who).last().copied() else { return Ok(None) };
+        let takes_part = self.compute(case, output, who)?.is_ok_and(|value| value.interval != Some((0.0, 0.0)));
+        Ok((takes_part && case.number_of(along)? > most).then_some((along, most)))
     }
 
     /// What a bound is in a case: the largest of its limits.

@@ -75,6 +75,10 @@ impl<'a> Numbers<'a> {
     /// A worked case with this machine's numbers in it, where it is like what was measured.
     pub fn worked(&self, case: &Case) -> Result<Case> {
         let Some(input) = self.data.like(case)? else { return Ok(case.clone()) };
+        // What was measured of few connections alone, or of many, makes no case of others.
+        if !self.has_measured(case, true)? {
+            return Ok(case.clone());
+        }
         let Ok(task) = self.taken(case, input, Who::Task)? else { return Ok(case.clone()) };
         let seconds = task.median * case.number_of("calls")?.max(1.0);
         let work = words::significant(seconds / self.data.setting("work")?.size);
