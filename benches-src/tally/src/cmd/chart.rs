@@ -218,8 +218,15 @@ impl Chart {
         let lost =
             if lost.is_empty() { String::new() } else { render::boxed(&Missing::new("failed", lost.join("; "))) };
         let doubts = marks_notes(rows.iter().map(|row| (&row.cell, &row.marks)));
-        let doubts: String =
-            doubts.iter().map(|doubt| format!(" <span class=\"legend\">{}</span>", html(doubt))).collect();
+        let doubts = match &doubts[..] {
+            [] => String::new(),
+            [doubt] => format!(" <span class=\"legend\">{}</span>", html(doubt)),
+            several => format!(
+                " <span class=\"legend\">{} doubts stand under <a href=\"{}\">the table</a>.</span>",
+                several.len(),
+                view.link_to(plan, experiment)
+            ),
+        };
         let caption = sentences::fill(view, experiment, self.caption(view, experiment)?, Form::Page)?;
         Ok(format!(
             "<figure class=\"figure\" id=\"{}\" data-chart=\"{own}\" data-live=\"{live}\">\n<p class=\"finding\">{}\

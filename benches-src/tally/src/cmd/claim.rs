@@ -177,11 +177,18 @@ impl<'a> Judged<'a> {
         match self.verdict() {
             Verdict::TooClose => self.parts.iter().filter_map(JudgedPart::too_close).collect(),
             Verdict::Undecided => {
+                if let Some(part) = self.parts.iter().find(|part| part.is_at_bound()) {
+                    return format!(
+                        " The number of “{}” lies at a bound: more sessions will hardly decide it.",
+                        part.part.name
+                    );
+                }
                 let narrow: Vec<String> = self.parts.iter().filter_map(JudgedPart::would_decide).collect();
                 let sessions = self.parts.iter().filter_map(|part| part.sessions()).min().unwrap_or(1);
+                let it = if self.parts.len() == 1 { "it" } else { "that" };
                 format!(
-                    " An interval of {} would decide it. {ENOUGH_SESSIONS} sessions may give one, and this machine has \
-                     {sessions}.",
+                    " An interval of {} would decide {it}. {ENOUGH_SESSIONS} sessions may give one, and this machine \
+                     has {sessions}.",
                     narrow.join(" and ")
                 )
             }

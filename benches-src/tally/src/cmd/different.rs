@@ -189,7 +189,7 @@ fn page(view: &View, there: &[Machine], numbers: &[Number]) -> Result<String> {
     let finding = match sure.first() {
         None => format!("None of {} numbers here differs for sure from {there}.", numbers.len()),
         Some(farthest) => format!(
-            "{} of {} numbers differ for sure from {there}. The farthest: {}, {}×.",
+            "{} of {} numbers differ for sure from {there}. Here “{}” is {}× the number there, the farthest.",
             sure.len(),
             numbers.len(),
             farthest.label,

@@ -308,6 +308,7 @@ pub fn rounds_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Measured)>) ->
     let most = by_number.iter().max_by_key(|(_, cells)| cells.len()).map(|(number, _)| *number);
     let said = by_number.iter().map(|(number, cells)| {
         let over = match *number {
+            (1, 1) => "over one round".to_owned(),
             (rounds, 1) => format!("over {rounds} rounds"),
             (rounds, sessions) => {
                 format!("over {sessions} sessions, of which the one that is shown has {rounds} rounds")

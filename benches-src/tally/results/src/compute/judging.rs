@@ -116,6 +116,18 @@ pub fn claimed_difference(unit: Unit, expected: &Expectation, figure: Option<f64
     figure.or_else(expected).map(|value| (value / none - 1.0).abs())
 }
 
+/// Whether more is claimed than what means no difference, or less; nothing where neither is.
+pub fn claims_more(none: f64, expected: &Expectation, figure: Option<f64>) -> Option<bool> {
+    let value = match (figure, expected) {
+        (Some(figure), _) => figure,
+        (None, Expectation::AtLeast(_)) => return Some(true),
+        (None, Expectation::AtMost(_)) => return Some(false),
+        (None, Expectation::About { value, .. }) => *value,
+        (None, _) => return None,
+    };
+    (value != none).then_some(value > none)
+}
+
 fn by_the_band(inside: bool, outside: bool) -> Judgement {
     Judgement::of(match (inside, outside) {
         (true, _) => Verdict::Holds,
@@ -169,15 +181,19 @@ pub fn resolution(quantity: &Quantity, expected: &Expectation) -> Option<f64> {
     (size > 0.0).then(|| (median - low).max(high - median) / size)
 }
 
-/// The bound of what would agree that is nearest to the number, and how far beyond the interval it
-/// lies, as a share of itself; nothing of a share where the interval reaches over it.
+/// The bound of what would agree that decides: one that the interval reaches over, and else the
+/// nearest to the number; and how far beyond the interval it lies, as a share of itself.
 pub fn nearest_bound(quantity: &Quantity, expected: &Expectation) -> Option<(f64, Option<f64>)> {
     let (low, high) = expected.band()?;
-    let median = quantity.estimate.median;
-    let bounds = [low, high].into_iter().filter(|bound| bound.is_finite());
-    let bound = bounds.min_by(|a, b| (median - a).abs().total_cmp(&(median - b).abs()))?;
     let (own_low, own_high) = quantity.judged()?;
-    let gap = (own_low - bound).max(bound - own_high);
+    let gap = |bound: f64| (own_low - bound).max(bound - own_high);
+    let distance = |bound: &f64| (gap(*bound) >= 0.0, (quantity.estimate.median - bound).abs());
+    let nearer = |a: &f64, b: &f64| {
+        let (a, b) = (distance(a), distance(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    };
+    let bound = [low, high].into_iter().filter(|bound| bound.is_finite()).min_by(nearer)?;
+    let gap = gap(bound);
     Some((bound, (gap >= 0.0 && bound != 0.0).then(|| gap / bound.abs())))
 }
 

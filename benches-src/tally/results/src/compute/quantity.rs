@@ -44,6 +44,11 @@ impl Quantity {
     pub fn judged(&self) -> Option<(f64, f64)> {
         self.estimate.interval.map(|(low, high)| (low - self.bias, high + self.bias))
     }
+
+    /// Whether a ratio is more than 1, or less, for certain.
+    pub fn is_clear(&self) -> bool {
+        self.judged().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    }
 }
 
 /// The word of a percentile that varies too much to be printed.
@@ -231,10 +236,7 @@ impl Record {
                         bail!("{expression} has no unit: {} {} {}", a.unit, operator.sign(), b.unit);
                     };
                     if *operator == Operator::Over && may_be_either_side_of_0(&b) {
-                        return Ok(Err(Missing::new(
-                            "no ratio",
-                            format!("{expression} divides by what we cannot tell from nothing"),
-                        )));
+                        return Ok(Err(Missing::new("no ratio", "what it divides by may be 0".to_owned())));
                     }
                     let values = combine(&a.values, &b.values, |a, b| operator.apply(a, b));
                     let bias = match operator {

@@ -120,24 +120,45 @@ impl<'a> JudgedPart<'a> {
         let own = self.known().filter(|_| self.judgement.verdict == Verdict::TooClose)?;
         let none = judging::no_difference(own.unit, &self.expected)?;
         let claimed = judging::claimed_difference(own.unit, &self.expected, self.published_value())?;
-        let claimed = if claimed > 0.0 { format!("of {}", format::percent(claimed)) } else { "of any size".to_owned() };
+        let more = judging::claims_more(none, &self.expected, self.published_value());
+        let claimed = match more {
+            None => "no difference".to_owned(),
+            Some(_) if claimed > 0.0 => format!("a difference of {}", format::percent(claimed)),
+            Some(_) => "a difference of any size".to_owned(),
+        };
+        let median = own.estimate.median;
+        let is_other_way = more.is_some_and(|more| more != (median > none));
         Some(format!(
-            " For “{}” a difference {claimed} is claimed, {} is found, and {} is the smallest that we could see here.",
+            " For “{}” {claimed} is claimed, {}{} is found, and {} is the smallest that we could see here.",
             self.part.name,
-            format::percent((own.estimate.median / none - 1.0).abs()),
+            format::percent((median / none - 1.0).abs()),
+            if is_other_way { " the other way" } else { "" },
             format::percent(judging::resolution(own, &self.expected)?)
         ))
     }
 
     /// How narrow the interval of an undecided part would have to be.
     pub fn would_decide(&self) -> Option<String> {
+        let (within, now) = self.decided_within()?;
+        let (within, now) = (format::percent(within), format::percent(now));
+        let narrow = if within == now {
+            format!("a little less than ±{now}")
+        } else {
+            format!("±{within} instead of ±{now}")
+        };
+        Some(format!("{narrow} for “{}”", self.part.name))
+    }
+
+    /// Whether the number of an undecided part lies so near a bound that it takes an interval of a
+    /// quarter of the width, which is one of sixteen times as many rounds.
+    pub fn is_at_bound(&self) -> bool {
+        self.decided_within().is_some_and(|(within, now)| within * 4.0 < now)
+    }
+
+    /// How narrow the interval of an undecided part would have to be, and how wide it is.
+    fn decided_within(&self) -> Option<(f64, f64)> {
         let own = self.known().filter(|_| self.judgement.verdict == Verdict::Undecided)?;
-        Some(format!(
-            "±{} instead of ±{} for “{}”",
-            format::percent(judging::decided_within(own, &self.expected)?),
-            format::percent(judging::resolution(own, &self.expected)?),
-            self.part.name
-        ))
+        Some((judging::decided_within(own, &self.expected)?, judging::resolution(own, &self.expected)?))
     }
 
     /// The verdict in words, with the side to which it is shifted.
