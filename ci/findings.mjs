@@ -50,7 +50,7 @@ export function phrases(texts) {
 }
 
 function withoutQuantities(text) {
-  return text.replace(/\{[^}]*\}/g, '5');
+  return text.replace(/\{[^}]* unclear\}/g, '').replace(/\{[^}]*\}/g, '5');
 }
 
 /** The values of these keys in a file of TOML: strings in one line or, with a backslash at their ends, in several. */

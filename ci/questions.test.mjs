@@ -39,6 +39,10 @@ test('no question is answered, wholly or partly, by a sentence that decides noth
   for (const { heading, state, findings: [id] } of questions) {
     const sentence = said.find((line) => line.startsWith(`${id}: `));
     assert.ok(sentence, id);
-    if (state !== 'Open') assert.doesNotMatch(sentence, decidesNothing, `${heading} is called ${state.toLowerCase()}`);
+    // Of a question that is answered in part, some may be left open.
+    const open = sentence.split(/(?<=\.) /).filter((own) => decidesNothing.test(own));
+    const decided = sentence.split(/(?<=\.) /).length - open.length;
+    if (state === 'Answered') assert.deepEqual(open, [], `${heading} is called answered`);
+    if (state === 'Partly answered') assert.ok(decided > 0, `${heading} is called partly answered: ${sentence}`);
   }
 });

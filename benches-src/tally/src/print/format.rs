@@ -202,18 +202,26 @@ pub fn rough(quantity: &Quantity) -> String {
     let is_sharp = estimate.relative_half_width().is_some_and(|width| width < SHARP);
     let scale = Scale::of(quantity.unit, estimate.median);
     let said = |digits| significant(estimate.median / scale.size, digits);
-    let differs = quantity.judged().is_some_and(|(low, high)| low > 1.0 || high < 1.0);
-    let hides = quantity.unit == Unit::Ratio && differs && said(2) == "1.0";
+    let hides = quantity.unit == Unit::Ratio && quantity.is_clear() && said(2) == "1.0";
     let value = said(if is_sharp || hides { 3 } else { 2 });
     if scale.name.is_empty() { value } else { format!("{value} {}", scale.name) }
 }
 
-/// A number as it is said before other words, and how much of these belongs to it: nothing may
-/// break between a number and what it is a number of, and nothing is *1.0× as long*.
-pub fn said_before(said: String, after: &str) -> (String, &'static str) {
-    if after.starts_with("× as ") && ["1.0", "1.00"].contains(&said.as_str()) {
+/// Whether a ratio is said as 1, and is that within a tenth.
+pub fn is_about_1(quantity: &Quantity) -> bool {
+    const NEAR: f64 = 1.1;
+    let is_near = quantity.judged().is_some_and(|(low, high)| low * NEAR > 1.0 && high < NEAR);
+    is_near && ["1.0", "1.00"].contains(&rough(quantity).as_str())
+}
+
+/// A quantity as it is said before other words, and how much of these belongs to it: nothing may
+/// break between a number and what it is a number of, and what is 1 within a tenth is *about as*
+/// long.
+pub fn said_before(quantity: &Quantity, after: &str) -> (String, &'static str) {
+    if after.starts_with("× as ") && is_about_1(quantity) {
         return ("about as".to_owned(), "× as");
     }
+    let said = rough(quantity);
     let unit = if after.starts_with('×') { "×" } else { "" };
     (said + unit, unit)
 }
@@ -287,25 +295,28 @@ mod tests {
         }
     }
 
+    fn ratio(median: f64, low: f64, high: f64) -> Quantity {
+        let estimate = Estimate { median, interval: Some((low, high)), rounds: 20 };
+        Quantity { unit: Unit::Ratio, estimate, session: estimate, sessions: 1, bias: 0.0 }
+    }
+
     #[test]
-    fn what_is_equal_is_about_as_much_and_other_ratios_keep_their_sign() {
-        for (said, after, words) in [
-            ("1.0", "× as long.", ("about as", "× as")),
-            ("1.00", "× as many.", ("about as", "× as")),
-            ("1.01", "× as long.", ("1.01×", "×")),
-            ("1.0", "× over sockets.", ("1.0×", "×")),
-            ("1.0 µs", " as well.", ("1.0 µs", "")),
+    fn what_is_1_within_a_tenth_is_about_as_much_and_other_ratios_keep_their_sign() {
+        for (quantity, after, words) in [
+            (ratio(1.04, 0.95, 1.09), "× as long.", ("about as", "× as")),
+            (ratio(1.0, 0.999, 1.001), "× as many.", ("about as", "× as")),
+            (ratio(1.04, 0.8, 1.3), "× as long.", ("1.0×", "×")),
+            (ratio(1.01, 1.005, 1.015), "× as long.", ("1.01×", "×")),
+            (ratio(1.0, 0.95, 1.05), "× over sockets.", ("1.0×", "×")),
+            (ratio(1.04, 0.95, 1.09), " times.", ("1.0", "")),
         ] {
-            assert_eq!(said_before(said.to_owned(), after), (words.0.to_owned(), words.1), "{said}{after}");
+            assert_eq!(said_before(&quantity, after), (words.0.to_owned(), words.1), "{quantity:?}{after}");
         }
     }
 
     #[test]
     fn a_ratio_that_differs_from_1_for_certain_is_not_1_0() {
-        let said = |median, low, high| {
-            let estimate = Estimate { median, interval: Some((low, high)), rounds: 20 };
-            rough(&Quantity { unit: Unit::Ratio, estimate, session: estimate, sessions: 1, bias: 0.0 })
-        };
+        let said = |median, low, high| rough(&ratio(median, low, high));
         assert_eq!(said(1.04, 1.005, 1.08), "1.04");
         assert_eq!(said(1.04, 0.99, 1.09), "1.0");
         assert_eq!(said(1.34, 1.2, 1.5), "1.3");

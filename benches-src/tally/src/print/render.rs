@@ -43,8 +43,15 @@ pub fn measure_anchor(row: &str, measure: &str) -> String {
 }
 
 /// A quantity or its box inside a sentence, leading to its experiment's table, where the number can
-/// be looked into.
+/// be looked into; with what must stand beside it.
 pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
+    let marks = if measured.is_ok() { leading_marks(view, asked)? } else { Vec::new() };
+    let marks: String = marks.into_iter().map(|(_, mark)| format!(" {mark}")).collect();
+    Ok(with_interval(view, asked, measured)? + &marks)
+}
+
+/// The same without what must stand beside it, for a sentence that has it at its end.
+pub fn with_interval(view: &View, asked: &Asked, measured: &Measured) -> Result<String> {
     let Asked { plan, experiment, expression } = asked;
     let quantity = match measured {
         // A phone has nothing to point with, and can follow a link.
@@ -60,12 +67,7 @@ pub fn inline(view: &View, asked: &Asked, measured: &Measured) -> Result<String>
         .beside()
         .map_or(String::new(), |interval| format!(" <span class=\"interval\">[{}]</span>", html(interval)));
     let title = format!("{expression}: {}, {}", stands_on(quantity), context(view, plan, experiment)?);
-    let marks = leading_marks(view, asked)?;
-    Ok(format!(
-        "<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}{marks}",
-        html(&title),
-        html(&shown.value)
-    ))
+    Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{}</a>{interval}", html(&title), html(&shown.value)))
 }
 
 /// A number as a sentence says it; its interval and all else is said where one points at it, and
@@ -75,9 +77,8 @@ pub fn rough(view: &View, asked: &Asked, quantity: &Quantity, said: &str) -> Res
     let (anchor, shown) = (view.link_to_number(asked)?, format::quantity(quantity));
     let (on, context) = (stands_on(quantity), context(view, plan, experiment)?);
     let title = format!("{} [{}]; {expression}: {on}, {context}", shown.value, shown.interval_or_none());
-    let marks = leading_marks(view, asked)?;
     let said = html(said);
-    Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{said}</a>{marks}", html(&title)))
+    Ok(format!("<a class=\"value\" href=\"{anchor}\" title=\"{}\">{said}</a>", html(&title)))
 }
 
 /// What the reference machine says in the place of something that was not measured here, as HTML:
@@ -108,16 +109,18 @@ fn stands_on(quantity: &Quantity) -> String {
     }
 }
 
-/// What must stand beside a number in a sentence, each leading to where it is said in full.
-fn leading_marks(view: &View, asked: &Asked) -> Result<String> {
+/// What must stand beside a number in a sentence: a word, and the word as it leads to where it is
+/// said in full.
+pub fn leading_marks(view: &View, asked: &Asked) -> Result<Vec<(String, String)>> {
     let anchor = view.link_to_number(asked)?;
     let stale = stale(view, asked)?.filter(|_| !view.is_said_above(asked.experiment));
-    let stale = stale.map(|note| leading(note.word, &note.reason, &anchor));
+    let stale = stale.map(|note| (note.word.to_owned(), leading(note.word, &note.reason, &anchor)));
     let marks = marks(view, asked)?.into_iter().map(|mark| {
         let reason = format!("{}: {}", asked.expression, mark.words);
-        leading(&mark.short, &reason, &anchor)
+        let leading = leading(&mark.short, &reason, &anchor);
+        (mark.short, leading)
     });
-    Ok(stale.into_iter().chain(marks).map(|mark| format!(" {mark}")).collect())
+    Ok(stale.into_iter().chain(marks).collect())
 }
 
 /// How what stands in the place of a number that is not there begins.

@@ -1,11 +1,13 @@
 //! Sentences of plans with their numbers filled in.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 
 use crate::book::experiment::Experiment;
 use crate::book::quantities::Asked;
 use crate::book::sentences::{self, braces};
-use crate::book::takeaways::condition::{MACHINES, name_in};
+use crate::book::takeaways::condition::{MACHINES, NOT_CLEAR, RANGE, UNCLEAR, name_in};
 use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::across;
 use crate::print::format;
@@ -19,7 +21,7 @@ pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Res
     let ask = |name: &str| view.plans.asked_in(experiment, name);
     let show = |asked: &Asked, measured: &Measured, _: &str| {
         Ok(match form {
-            Form::Page => (render::inline(view, asked, measured)?, ""),
+            Form::Page => (render::with_interval(view, asked, measured)?, ""),
             Form::Text | Form::Json => (render::in_words(view, asked, measured)?, ""),
         })
     };
@@ -38,7 +40,7 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
     let ask = |name: &str| view.plans.asked(name, None);
     let show = |asked: &Asked, measured: &Measured, after: &str| {
         let Ok(quantity) = measured else { return Ok((String::new(), "")) };
-        let (said, of_what_follows) = format::said_before(format::rough(quantity), after);
+        let (said, of_what_follows) = format::said_before(quantity, after);
         Ok(match form {
             Form::Page => (render::rough(view, asked, quantity, &said)?, of_what_follows),
             Form::Text | Form::Json => (said, of_what_follows),
@@ -66,24 +68,46 @@ fn filled<'a>(
     known: impl Fn(Quantity) -> Measured,
     show: impl Fn(&Asked, &Measured, &str) -> Result<(String, &'static str)>,
 ) -> Result<(String, Option<Missing>)> {
-    let (mut filled, mut lacking, mut from) = (String::new(), None, 0);
+    let (mut filled, mut marks, mut lacking, mut from) = (String::new(), Vec::new(), None, 0);
     for place in braces(text)? {
         let inside = &text[place.start + 1..place.end - 1];
         let asked = ask(name_in(inside))?;
         filled += &render::words(&text[from..place.start], form);
         from = place.end;
-        let missing = if name_in(inside) == inside {
-            let measured = view.evaluate(&asked)?.and_then(&known);
-            let (shown, unit) = show(&asked, &measured, &text[from..])?;
-            filled += &shown;
-            from += unit.len();
-            measured.err()
-        } else {
+        let missing = if inside.ends_with(RANGE) || inside.ends_with(MACHINES) {
             let said = across::words(view, &asked, inside.ends_with(MACHINES))?;
             filled += &render::words(&said.as_ref().map_or_else(ToString::to_string, Clone::clone), form);
             said.err()
+        } else {
+            let measured = view.evaluate(&asked)?.and_then(&known);
+            if inside.ends_with(UNCLEAR) {
+                filled += measured.as_ref().map_or("", unclear);
+            } else {
+                let (shown, unit) = show(&asked, &measured, &text[from..])?;
+                filled += &shown;
+                from += unit.len();
+                if form == Form::Page && measured.is_ok() {
+                    marks.extend(render::leading_marks(view, &asked)?);
+                }
+            }
+            measured.err()
         };
         lacking = lacking.or(missing);
     }
-    Ok((filled + &render::words(&text[from..], form), lacking))
+    filled += &render::words(&text[from..], form);
+    Ok((with_marks(filled, marks), lacking))
+}
+
+/// What is said behind a ratio that cannot be told from 1, unless it is that within a tenth.
+fn unclear(quantity: &Quantity) -> &'static str {
+    if quantity.is_clear() || format::is_about_1(quantity) { "" } else { NOT_CLEAR }
+}
+
+/// A sentence with what must stand beside its numbers, each word once, at its end: elsewhere it
+/// would part a number from its words.
+fn with_marks(sentence: String, marks: Vec<(String, String)>) -> String {
+    let words = sentence.trim_end_matches(' ');
+    let space = &sentence[words.len()..];
+    let marks: BTreeMap<String, String> = marks.into_iter().rev().collect();
+    marks.into_values().fold(words.to_owned(), |said, mark| said + " " + &mark) + space
 }

@@ -86,8 +86,11 @@ impl Among {
 
     /// A sentence, for behind the finding.
     pub fn note(self, form: Form) -> String {
-        let agree = if self.alike == 1 { "agrees" } else { "agree" };
-        let words = format!("{} of {} machines {agree}.", self.alike, self.of);
+        let words = match self.alike {
+            // The one that is shown is among them.
+            0 | 1 => format!("None of {} other machines agrees.", self.of - 1),
+            alike => format!("{alike} of {} machines agree.", self.of),
+        };
         match form {
             Form::Page => format!("<span class=\"among\">{words}</span>"),
             Form::Text | Form::Json => words,

@@ -27,6 +27,10 @@ say = "Both are alike: {slow-over-fast}×."
 say = "It cannot be told."
 
 [[takeaway]]
+id = "how-much"
+say = "Slow takes {slow-over-fast}× as long{slow-over-fast unclear}."
+
+[[takeaway]]
 id = "of-a-full-run"
 
 [[takeaway.case]]
@@ -97,18 +101,21 @@ fn waver(fake: &Fake) {
 fn each_outcome_has_its_sentence() {
     let fake = fake();
     assert!(says(&fake).contains("(not measured: run: cargo tally measure pair)"));
-    for (slow, sentence) in [
-        (observation("slow", 3000), "Slow is slower, 3.00×."),
-        (observation("slow", 500), "Fast is slower: 0.500×."),
-        (observation("slow", 1000), "Both are alike: 1.00×."),
+    let how_much = || fake.print(&["takeaway", "how-much"]);
+    for (slow, sentence, clearly) in [
+        (observation("slow", 3000), "Slow is slower, 3.00×.", "3.00× as long."),
+        (observation("slow", 500), "Fast is slower: 0.500×.", "0.500× as long."),
+        (observation("slow", 1000), "Both are alike: 1.00×.", "about as long."),
     ] {
         fake.program("slow", &slow);
         measured_anew(&fake);
         assert_eq!(says(&fake), format!("which-is-slower: {sentence}\n"));
+        assert_eq!(how_much(), format!("how-much: Slow takes {clearly}\n"));
     }
     waver(&fake);
     measured_anew(&fake);
     assert_eq!(says(&fake), "which-is-slower: It cannot be told.\n");
+    assert!(how_much().ends_with("× as long, not clearly different.\n"), "{}", how_much());
 }
 
 #[test]
@@ -143,9 +150,9 @@ fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() 
         let record = fake.unpacked(machine);
         fake.contribute(machine, &of_another_cpu(&record));
     }
-    assert_eq!(says(&fake), "which-is-slower: Slow is slower, 3.00×. 1 of 3 machines agrees.\n");
+    assert_eq!(says(&fake), "which-is-slower: Slow is slower, 3.00×. None of 2 other machines agrees.\n");
     let on_page = fake.print(&["takeaway", "which-is-slower", "--form", "page"]);
-    assert!(on_page.contains("<span class=\"among\">1 of 3 machines agrees.</span>"), "{on_page}");
+    assert!(on_page.contains("<span class=\"among\">None of 2 other machines agrees.</span>"), "{on_page}");
     let other = fake.print(&["takeaway", "which-is-slower", "--machine", "two"]);
     assert_eq!(other, "which-is-slower: Fast is slower: 0.600×.\n", "two of three say so");
     let range = "over-machines: Slow takes 0.50–3.0 times as long on three machines.\n";

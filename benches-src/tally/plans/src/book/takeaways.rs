@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use condition::{Condition, name_in};
+use condition::{Condition, NOT_CLEAR, name_in};
 
 use crate::book::plan_file;
 use crate::book::programs::Series;
@@ -81,6 +81,10 @@ pub struct Takeaway {
 impl Takeaway {
     /// Makes cases of its sentence, where it has one for all of them.
     fn spell_out(&mut self) -> Result<()> {
+        for say in self.say.iter().chain(self.cases.iter().map(|case| &case.say)) {
+            let says_so_always = say.contains(NOT_CLEAR);
+            ensure!(!says_so_always, "`{NOT_CLEAR}` is right where that is so: write {{… unclear}} in its place");
+        }
         let Some(say) = self.say.take() else {
             ensure!(
                 self.ratio.is_none() && self.when.is_empty(),
@@ -111,7 +115,8 @@ pub struct Case {
     pub when: Vec<String>,
     /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it
     /// costs tasks."` `{hop-ratio range}` is the least and the largest number of all machines,
-    /// `{hop-ratio machines}` how many have it.
+    /// `{hop-ratio machines}` how many have it. `{hop-ratio unclear}` is ", not clearly
+    /// different" if it cannot be told from 1, and nothing otherwise.
     pub say: String,
     /// Which to use, where it is advice: threads, tasks or either. Machines that choose the same
     /// agree.

@@ -24,9 +24,15 @@ pub const RANGE: &str = " range";
 /// Behind a quantity's name: how many machines have it.
 pub const MACHINES: &str = " machines";
 
+/// Behind a ratio's name: that it is not clearly different from 1, where that is so.
+pub const UNCLEAR: &str = " unclear";
+
+/// What is said where it is so.
+pub const NOT_CLEAR: &str = ", not clearly different";
+
 /// The quantity that stands between braces.
 pub fn name_in(text: &str) -> &str {
-    text.strip_suffix(RANGE).or_else(|| text.strip_suffix(MACHINES)).unwrap_or(text)
+    [RANGE, MACHINES, UNCLEAR].iter().find_map(|suffix| text.strip_suffix(suffix)).unwrap_or(text)
 }
 
 impl Condition {

@@ -4,9 +4,7 @@
 use anyhow::{Result, ensure};
 
 use super::Case;
-
-/// How a sentence ends whose ratio cannot be told from 1.
-const UNSURE: &str = ", not clearly different";
+use super::condition::UNCLEAR;
 
 /// What a ratio has to be for each of its outcomes but the last, where that cannot be told.
 pub fn of_ratio(name: &str) -> Vec<Vec<String>> {
@@ -19,7 +17,7 @@ pub fn with_brackets(name: &str, say: &str) -> String {
     let number = format!("{{{name}}}");
     match say.strip_suffix('.') {
         Some(before) if !say.contains('[') => {
-            before.replacen(&number, &format!("[|only |]{number}"), 1) + &format!("[||{UNSURE}].")
+            before.replacen(&number, &format!("[|only |]{number}"), 1) + &format!("{{{name}{UNCLEAR}}}.")
         }
         _ => say.to_owned(),
     }
@@ -60,9 +58,9 @@ mod tests {
     fn a_ratio_is_more_or_less_or_cannot_be_told_from_equal() {
         let say = with_brackets("r", "Threads cost {r}× as much as tasks.");
         let expected = [
-            "Threads cost {r}× as much as tasks.",
-            "Threads cost only {r}× as much as tasks.",
-            "Threads cost {r}× as much as tasks, not clearly different.",
+            "Threads cost {r}× as much as tasks{r unclear}.",
+            "Threads cost only {r}× as much as tasks{r unclear}.",
+            "Threads cost {r}× as much as tasks{r unclear}.",
         ];
         assert_eq!(said(of_ratio("r"), &say), expected);
         assert_eq!(with_brackets("r", "It [rises|falls|may change] to {r}×."), "It [rises|falls|may change] to {r}×.");

@@ -39,9 +39,9 @@ fn one_sentence_for_all_outcomes_becomes_a_case_for_each() {
     assert_eq!(
         said("ratio = \"a\"\nsay = \"It costs {a}× as much.\""),
         [
-            case(&["a > 1"], "It costs {a}× as much."),
-            case(&["a < 1"], "It costs only {a}× as much."),
-            case(&[], "It costs {a}× as much, not clearly different."),
+            case(&["a > 1"], "It costs {a}× as much{a unclear}."),
+            case(&["a < 1"], "It costs only {a}× as much{a unclear}."),
+            case(&[], "It costs {a}× as much{a unclear}."),
         ]
     );
     assert_eq!(
@@ -53,6 +53,7 @@ fn one_sentence_for_all_outcomes_becomes_a_case_for_each() {
         ("case = [{ say = \"x\" }]\nsay = \"x\"", "both say and cases"),
         ("case = [{ say = \"x\" }]\nratio = \"a\"", "go with say"),
         ("when = [[]]\nsay = \"[a|b]\"", "hides those after it"),
+        ("say = \"It costs {a}× as much, not clearly different.\"", "write {… unclear}"),
         ("", "no sentence"),
     ] {
         let error = format!("{:#}", read(keys).unwrap_err());
