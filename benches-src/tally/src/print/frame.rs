@@ -296,7 +296,8 @@ pub fn marks_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Vec<Mark>)>) ->
     others.map(|(cell, mark)| format!("Doubt: {cell}: {}.", mark.words)).collect()
 }
 
-/// Over how many rounds and sessions the medians are: said once where all rows have as many.
+/// Over how many rounds and sessions the medians are: said once where all rows have as many. Of
+/// several rows, two medians need not be in the ratio that a sentence has.
 pub fn rounds_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Measured)>) -> Vec<String> {
     let mut by_number: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
     for (cell, measured) in rows {
@@ -305,6 +306,7 @@ pub fn rounds_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Measured)>) ->
             by_number.entry(number).or_default().push(cell.to_string());
         }
     }
+    let are_several = by_number.values().map(Vec::len).sum::<usize>() > 1;
     let most = by_number.iter().max_by_key(|(_, cells)| cells.len()).map(|(number, _)| *number);
     let said = by_number.iter().map(|(number, cells)| {
         let over = match *number {
@@ -315,7 +317,8 @@ pub fn rounds_notes<'a>(rows: impl Iterator<Item = (&'a Cell, &'a Measured)>) ->
             }
         };
         if most == Some(*number) {
-            format!("Medians {over}.")
+            let pairs = "A ratio in a sentence is that of pairs within rounds, and two medians may have another.";
+            if are_several { format!("Medians {over}. {pairs}") } else { format!("Medians {over}.") }
         } else {
             format!("Medians {over}: {}.", cells.join("; "))
         }
