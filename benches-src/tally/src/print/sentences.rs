@@ -41,9 +41,10 @@ pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Mis
     let show = |asked: &Asked, measured: &Measured, after: &str| {
         let Ok(quantity) = measured else { return Ok((String::new(), "")) };
         let (said, of_what_follows) = format::said_before(quantity, after);
+        let hedge = if after.starts_with('×') && !hedges(say, after) && is_unclear(quantity) { HEDGE } else { "" };
         Ok(match form {
-            Form::Page => (render::rough(view, asked, quantity, &said)?, of_what_follows),
-            Form::Text | Form::Json => (said, of_what_follows),
+            Form::Page => (render::rough(view, asked, quantity, &said)? + hedge, of_what_follows),
+            Form::Text | Form::Json => (said + hedge, of_what_follows),
         })
     };
     let (filled, lacking) = filled(view, say, form, ask, known_well, show)?;
@@ -81,7 +82,7 @@ fn filled<'a>(
         } else {
             let measured = view.evaluate(&asked)?.and_then(&known);
             if inside.ends_with(UNCLEAR) {
-                filled += measured.as_ref().map_or("", unclear);
+                filled += measured.as_ref().map_or("", |own| if is_unclear(own) { NOT_CLEAR } else { "" });
             } else {
                 let (shown, unit) = show(&asked, &measured, &text[from..])?;
                 filled += &shown;
@@ -98,9 +99,33 @@ fn filled<'a>(
     Ok((with_marks(filled, marks), lacking))
 }
 
-/// What is said behind a ratio that cannot be told from 1, unless it is that within a tenth.
-fn unclear(quantity: &Quantity) -> &'static str {
-    if quantity.is_clear() || format::is_about_1(quantity) { "" } else { NOT_CLEAR }
+/// Whether a ratio cannot be told from 1, and is not that within a tenth either.
+fn is_unclear(quantity: &Quantity) -> bool {
+    !quantity.is_clear() && !format::is_about_1(quantity)
+}
+
+/// Behind an unclear ratio of which its sentence says nothing.
+const HEDGE: &str = " (unclear)";
+
+/// Words by which a finding says itself how sure its ratios are, or that 1 is what was expected.
+const HEDGED: [&str; 10] = [
+    "e cannot",
+    "within a",
+    "less than a",
+    "at most",
+    "at least",
+    "too close",
+    "too uncertain",
+    "neither",
+    "predicts",
+    "add up to",
+];
+
+/// Whether a finding says itself how sure the ratio is that has just been printed.
+fn hedges(say: &str, after: &str) -> bool {
+    let before = say[..say.len() - after.len()].trim_end_matches('}');
+    let name = before.rsplit_once('{').map_or("", |(_, name)| name);
+    say.contains(&format!("{{{name}{UNCLEAR}}}")) || HEDGED.iter().any(|words| say.contains(words))
 }
 
 /// A sentence with what must stand beside its numbers, each word once, at its end: elsewhere it

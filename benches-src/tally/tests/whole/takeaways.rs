@@ -31,6 +31,14 @@ id = "how-much"
 say = "Slow takes {slow-over-fast}× as long{slow-over-fast unclear}."
 
 [[takeaway]]
+id = "in-a-list"
+say = "Slow takes {slow-over-fast}× a step, or more."
+
+[[takeaway]]
+id = "hedged"
+say = "We cannot say that slow takes {slow-over-fast}× a step."
+
+[[takeaway]]
 id = "of-a-full-run"
 
 [[takeaway.case]]
@@ -116,6 +124,10 @@ fn each_outcome_has_its_sentence() {
     measured_anew(&fake);
     assert_eq!(says(&fake), "which-is-slower: It cannot be told.\n");
     assert!(how_much().ends_with("× as long, not clearly different.\n"), "{}", how_much());
+    let in_a_list = fake.print(&["takeaway", "in-a-list"]);
+    assert!(in_a_list.ends_with("× (unclear) a step, or more.\n"), "{in_a_list}");
+    let hedged = fake.print(&["takeaway", "hedged"]);
+    assert!(hedged.ends_with("× a step.\n"), "{hedged}");
 }
 
 #[test]
