@@ -123,6 +123,8 @@ pub fn claims_more(none: f64, expected: &Expectation, figure: Option<f64>) -> Op
         (None, Expectation::AtLeast(_)) => return Some(true),
         (None, Expectation::AtMost(_)) => return Some(false),
         (None, Expectation::About { value, .. }) => *value,
+        (None, Expectation::Between(low, _)) if *low > none => return Some(true),
+        (None, Expectation::Between(_, high)) if *high < none => return Some(false),
         (None, _) => return None,
     };
     (value != none).then_some(value > none)

@@ -135,6 +135,9 @@ fn what_could_be_told_and_how_near_the_bound_is() {
     let (bound, beyond) = nearest_bound(&seen, &Expectation::Between(0.8, 2.0)).unwrap();
     assert!(bound == 0.8 && (beyond.unwrap() - 0.125).abs() < 1e-12, "from the near end of the interval");
     assert_eq!(nearest_bound(&seen, &Expectation::AtMost(1.1)), Some((1.1, None)), "it lies within");
+    let over_one = ratio(0.82, 1.30).unwrap();
+    let about_1 = Expectation::About { value: 1.0, within: 1.25, no_effect: None };
+    assert_eq!(nearest_bound(&over_one, &about_1), Some((1.25, None)), "before a nearer one that lies beyond");
     assert_eq!(nearest_bound(&seen, &Expectation::Compared), None);
     let claimed = |expected: &Expectation, figure| claimed_difference(Unit::Ratio, expected, figure);
     assert!((claimed(&faster(), None).unwrap() - 0.32).abs() < 1e-12);
@@ -165,6 +168,23 @@ fn what_is_alike_and_differs_by_less_than_could_be_seen_is_too_close_to_tell() {
     }
     let bytes = number(Unit::Bytes, 0.99, 1.02, 1.08);
     assert_eq!(judge_figure(&bytes, &at_most, Some(1.013)).verdict, Undecided, "a size has no value for no difference");
+}
+
+#[test]
+fn what_is_claimed_lies_to_one_side_of_no_difference_or_to_none() {
+    let about = |value| Expectation::About { value, within: 1.25, no_effect: None };
+    for (expected, figure, more) in [
+        (Expectation::AtLeast(1.0), None, Some(true)),
+        (Expectation::AtMost(1.0), None, Some(false)),
+        (Expectation::AtMost(1.2), Some(1.1), Some(true)),
+        (about(1.5), None, Some(true)),
+        (about(1.0), None, None),
+        (Expectation::Between(0.75, 0.95), None, Some(false)),
+        (Expectation::Between(1.1, 1.4), None, Some(true)),
+        (Expectation::Between(0.9, 1.1), None, None),
+    ] {
+        assert_eq!(claims_more(1.0, &expected, figure), more, "{expected:?} {figure:?}");
+    }
 }
 
 #[test]
