@@ -46,14 +46,14 @@ impl Steadiness {
     /// In a sentence without a full stop.
     pub fn in_words(&self) -> String {
         match self.moved[..] {
-            [] => "no headline was measured in two sessions of the same programs, so nobody knows how far it moves"
+            [] => "no headline was measured in two sessions of the very same build, so nobody knows how far it moves"
                 .to_owned(),
             [only] => format!(
-                "one headline was measured in several sessions of the same programs, and moved by {}",
+                "one headline was measured in several sessions of the very same build, and moved by {}",
                 format::percent(only)
             ),
             [.., most] => format!(
-                "{} headlines were measured in several sessions of the same programs: half of them moved by {} at \
+                "{} headlines were measured in several sessions of the very same build: half of them moved by {} at \
                  most, the farthest by {}",
                 self.moved.len(),
                 format::percent(self.moved[(self.moved.len() - 1) / 2]),
