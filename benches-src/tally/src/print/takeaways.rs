@@ -87,8 +87,8 @@ impl Among {
     /// A sentence, for behind the finding.
     pub fn note(self, form: Form) -> String {
         let words = match self.alike {
-            // The one that is shown is among them.
-            0 | 1 => format!("None of {} other machines agrees.", self.of - 1),
+            // The one that is shown.
+            1 => format!("None of {} other machines agrees.", self.of - 1),
             alike => format!("{alike} of {} machines agree.", self.of),
         };
         match form {
