@@ -107,7 +107,7 @@
     const { low, high } = value;
     // What lies beyond was not measured, and the nearest is no proof of it.
     const firm = stands(bound, value, limit);
-    const state = firm === 'no' && beyondOf(output, values) !== undefined ? 'hardly' : firm;
+    const state = firm === 'no' && beyondOf(output, values, value) !== undefined ? 'hardly' : firm;
     const isBelow0 = bound.at === 'most' && high <= 0;
     const phrase = isBelow0 ? (bound.kept_below_0 ?? bound.kept) : ({ yes: bound.kept, no: bound.broken }[state] ?? bound.between);
     const settings = Object.fromEntries(Object.entries(values).map(([name, own]) => [name, plain(own)]));
@@ -135,18 +135,16 @@
   /** Beyond what the inputs that decide here were measured. */
   function beyond(all, values, decisive) {
     return all.filter((own) => decides(own) && own.state === decisive).flatMap(({ output }) => {
-      const most = beyondOf(output, values);
+      const most = beyondOf(output, values, compute(output, whose(output)[0], values));
       const input = inputOf(output);
       return most === undefined ? [] : [`${input.label} with more than ${plain(most)} ${byName(data.settings, input.along).label}`];
     });
   }
 
-  /** How far an output's input was measured along a setting, if these values go beyond; nothing where the output is nothing. */
-  function beyondOf(output, values) {
+  /** How far an output's input was measured along a setting, if these values go beyond; nothing where the output comes to nothing. */
+  function beyondOf(output, values, { low, high }) {
     const input = inputOf(output);
-    const who = whose(output)[0];
-    const most = input.along ? pointsOf(input, who).at(-1)?.at : undefined;
-    const { low, high } = compute(output, who, values);
+    const most = input.along ? pointsOf(input, whose(output)[0]).at(-1)?.at : undefined;
     return most === undefined || (low === 0 && high === 0) || values[input.along] <= most ? undefined : most;
   }
 

@@ -8,6 +8,7 @@ use super::words::{self, Sentence, Toward};
 pub use crate::book::answer::State;
 
 use super::{At, Bound, Case, Input, Kind, Output, Setting, Value};
+use crate::statistics::Estimate;
 
 pub struct Answer {
     pub state: State,
@@ -84,7 +85,7 @@ impl Numbers<'_> {
         let limit = self.limit(case, bound)?;
         let state = match stands(bound.at, value.median, (low, high), limit) {
             // What lies beyond was not measured, and the nearest is no proof of it.
-            State::No if self.beyond_of(case, output)?.is_some() => State::Hardly,
+            State::No if self.beyond_of(case, output, &value)?.is_some() => State::Hardly,
             state => state,
         };
         let phrase = match state {
@@ -102,7 +103,8 @@ impl Numbers<'_> {
         let mut parts = Vec::new();
         let decide = |own: &&Standing| own.bound.kind == Kind::Decides && own.state == state;
         for Standing { output, .. } in standings.iter().filter(decide) {
-            if let Some((along, most)) = self.beyond_of(case, output)? {
+            let Ok(value) = self.compute(case, output, output.whose()[0])? else { continue };
+            if let Some((along, most)) = self.beyond_of(case, output, &value)? {
                 let (input, setting) = (self.data.input_of(output)?, &self.data.setting(along)?.label);
                 parts.push(format!("{} with more than {} {setting}", input.label, words::plain(most)));
             }
@@ -111,12 +113,12 @@ impl Numbers<'_> {
     }
 
     /// The setting in which a case goes beyond what an output's input was measured with, and how
-    /// far that was; nothing where the output is nothing.
-    fn beyond_of<'a>(&'a self, case: &Case, output: &Output) -> Result<Option<(&'a str, f64)>> {
-        let (input, who) = (self.data.input_of(output)?, output.whose()[0]);
+    /// far that was; nothing where the output comes to nothing.
+    fn beyond_of<'a>(&'a self, case: &Case, output: &Output, value: &Estimate) -> Result<Option<(&'a str, f64)>> {
+        let input = self.data.input_of(output)?;
         let Some(along) = &input.along else { return Ok(None) };
-        let Some((most, _)) = self.points(input, who).last().copied() else { return Ok(None) };
-        let takes_part = self.compute(case, output, who)?.is_ok_and(|value| value.interval != Some((0.0, 0.0)));
+        let Some((most, _)) = self.points(input, output.whose()[0]).last().copied() else { return Ok(None) };
+        let takes_part = value.interval != Some((0.0, 0.0));
         Ok((takes_part && case.number_of(along)? > most).then_some((along, most)))
     }
 
