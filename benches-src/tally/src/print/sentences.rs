@@ -19,7 +19,7 @@ use crate::print::view::View;
 /// unless nothing would be left: then the reason stands in the number's place.
 pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Result<String> {
     let ask = |name: &str| view.plans.asked_in(experiment, name);
-    let show = |asked: &Asked, measured: &Measured, _: &str| {
+    let show = |asked: &Asked, measured: &Measured, _: &str, _: &str| {
         Ok(match form {
             Form::Page => (render::with_interval(view, asked, measured)?, ""),
             Form::Text | Form::Json => (render::in_words(view, asked, measured)?, ""),
@@ -38,10 +38,10 @@ pub fn fill(view: &View, experiment: &Experiment, text: &str, form: Form) -> Res
 /// one was not measured there is no sentence, but why.
 pub fn sentence(view: &View, say: &str, form: Form) -> Result<Result<String, Missing>> {
     let ask = |name: &str| view.plans.asked(name, None);
-    let show = |asked: &Asked, measured: &Measured, after: &str| {
+    let show = |asked: &Asked, measured: &Measured, name: &str, after: &str| {
         let Ok(quantity) = measured else { return Ok((String::new(), "")) };
         let (said, of_what_follows) = format::said_before(quantity, after);
-        let hedge = if after.starts_with('×') && !hedges(say, after) && is_unclear(quantity) { HEDGE } else { "" };
+        let hedge = if after.starts_with('×') && !hedges(say, name) && is_unclear(quantity) { HEDGE } else { "" };
         Ok(match form {
             Form::Page => (render::rough(view, asked, quantity, &said)? + hedge, of_what_follows),
             Form::Text | Form::Json => (said + hedge, of_what_follows),
@@ -67,7 +67,7 @@ fn filled<'a>(
     form: Form,
     ask: impl Fn(&str) -> Result<Asked<'a>>,
     known: impl Fn(Quantity) -> Measured,
-    show: impl Fn(&Asked, &Measured, &str) -> Result<(String, &'static str)>,
+    show: impl Fn(&Asked, &Measured, &str, &str) -> Result<(String, &'static str)>,
 ) -> Result<(String, Option<Missing>)> {
     let (mut filled, mut marks, mut lacking, mut from) = (String::new(), Vec::new(), None, 0);
     for place in braces(text)? {
@@ -84,7 +84,7 @@ fn filled<'a>(
             if inside.ends_with(UNCLEAR) {
                 filled += measured.as_ref().map_or("", |own| if is_unclear(own) { NOT_CLEAR } else { "" });
             } else {
-                let (shown, unit) = show(&asked, &measured, &text[from..])?;
+                let (shown, unit) = show(&asked, &measured, inside, &text[from..])?;
                 filled += &shown;
                 from += unit.len();
                 if form == Form::Page && measured.is_ok() {
@@ -121,10 +121,8 @@ const HEDGED: [&str; 10] = [
     "add up to",
 ];
 
-/// Whether a finding says itself how sure the ratio is that has just been printed.
-fn hedges(say: &str, after: &str) -> bool {
-    let before = say[..say.len() - after.len()].trim_end_matches('}');
-    let name = before.rsplit_once('{').map_or("", |(_, name)| name);
+/// Whether a finding says itself how sure it is of this ratio.
+fn hedges(say: &str, name: &str) -> bool {
     say.contains(&format!("{{{name}{UNCLEAR}}}")) || HEDGED.iter().any(|words| say.contains(words))
 }
 

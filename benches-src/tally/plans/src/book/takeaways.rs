@@ -81,10 +81,6 @@ pub struct Takeaway {
 impl Takeaway {
     /// Makes cases of its sentence, where it has one for all of them.
     fn spell_out(&mut self) -> Result<()> {
-        for say in self.say.iter().chain(self.cases.iter().map(|case| &case.say)) {
-            let says_so_always = say.contains(NOT_CLEAR);
-            ensure!(!says_so_always, "`{NOT_CLEAR}` is right where that is so: write {{… unclear}} in its place");
-        }
         let Some(say) = self.say.take() else {
             ensure!(
                 self.ratio.is_none() && self.when.is_empty(),
@@ -329,8 +325,12 @@ fn cases_are_whole(cases: &[Case]) -> Result<()> {
         before.iter().all(|case| !case.when.is_empty()),
         "a case before the last has no condition, and hides those after it"
     );
-    for text in cases.iter().flat_map(|case| &case.when) {
-        Condition::read(text)?;
+    for case in cases {
+        let says_so_always = case.say.contains(NOT_CLEAR);
+        ensure!(!says_so_always, "`{NOT_CLEAR}` is right where that is so: write {{… unclear}} in its place");
+        for text in &case.when {
+            Condition::read(text)?;
+        }
     }
     Ok(())
 }

@@ -189,12 +189,11 @@ pub fn nearest_bound(quantity: &Quantity, expected: &Expectation) -> Option<(f64
     let (low, high) = expected.band()?;
     let (own_low, own_high) = quantity.judged()?;
     let gap = |bound: f64| (own_low - bound).max(bound - own_high);
-    let distance = |bound: &f64| (gap(*bound) >= 0.0, (quantity.estimate.median - bound).abs());
-    let nearer = |a: &f64, b: &f64| {
-        let (a, b) = (distance(a), distance(b));
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-    };
-    let bound = [low, high].into_iter().filter(|bound| bound.is_finite()).min_by(nearer)?;
+    let bounds = [low, high].into_iter().filter(|bound| bound.is_finite());
+    let (within, beyond): (Vec<f64>, Vec<f64>) = bounds.partition(|bound| gap(*bound) < 0.0);
+    let candidates = if within.is_empty() { beyond } else { within };
+    let distance = |bound: &f64| (quantity.estimate.median - bound).abs();
+    let bound = candidates.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     let gap = gap(bound);
     Some((bound, (gap >= 0.0 && bound != 0.0).then(|| gap / bound.abs())))
 }
