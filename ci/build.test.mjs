@@ -51,7 +51,7 @@ test('a listing that was changed after measuring is boxed as stale, and so is ev
   assert.equal(status, 0, output);
   assert.match(check.stderr, /was measured before these changed/);
   assert.match(page(site, 'switch-cost/what-a-hop-over-a-socket-costs'), /<strong>stale<\/strong>.*loop-socket\.rs/);
-  assert.match(page(site, 'at-a-glance'), /<a class="value" href="switch-cost\/what-a-hop-over-a-socket-costs\.html#socket[\w-]*"[^>]*>[^<]*<\/a>( <span class="interval">[^<]*<\/span>)?[^<]* <a class="missing" href="switch-cost\/what-a-hop-over-a-socket-costs\.html#socket[\w-]*" title="[^"]*loop-socket[^"]*">stale<\/a>/);
+  assert.match(page(site, 'at-a-glance'), /<a class="value" href="switch-cost\/what-a-hop-over-a-socket-costs\.html#socket[\w-]*"[^>]*>[^<]*<\/a>( <span class="interval">[^<]*<\/span>)?[^<]*\. <a class="missing" href="switch-cost\/what-a-hop-over-a-socket-costs\.html#socket[\w-]*" title="[^"]*loop-socket[^"]*">stale<\/a>/);
   assert.match(page(site, 'claims'), /<strong>[a-z ]+ \(stale\)<\/strong>/, 'a verdict in the ledger');
   assert.match(page(site, 'switch-cost/what-a-hop-over-a-socket-costs'), /<strong class="verdict">[a-z ]+ \(stale\)<\/strong>/, 'a verdict of a claim');
 });
