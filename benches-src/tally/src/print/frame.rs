@@ -23,9 +23,9 @@ use crate::print::render;
 use crate::print::table::{self, Table};
 use crate::print::view::{Kept, View};
 use crate::project::Machine;
-use crate::record::Record;
 use crate::record::freshness::Freshness;
 use crate::record::known::REWRITTEN;
+use crate::record::{Effort, Record};
 use crate::statistics::Estimate;
 
 /// What moves less than this per operation rounds to nothing, and gets no column.
@@ -243,6 +243,8 @@ fn precision_note(record: &Record) -> Option<String> {
     let reached = if width <= end.target { "reached" } else { "missed" };
     let how = if end.doubled {
         ", after the rounds had been doubled once"
+    } else if width > end.target && record.header.effort == Effort::Quick {
+        ", by the rounds of a quick run"
     } else if width > end.target {
         ", and to double the rounds would have taken too long"
     } else {

@@ -104,9 +104,9 @@ fn a_noisy_headline_doubles_the_rounds_once() {
     // Every process takes several process ids, so whether one is even is as good as a coin; all
     // alike are tried again.
     for _ in 0..5 {
-        succeed(fake.measure(&["--again"]));
+        succeed(fake.measure(&["--again", "--effort", "full"]));
         if fake.record().contains("\"doubled\":true") {
-            assert_eq!(fake.record().lines().count(), 1 + 12 * 3 + 1);
+            assert_eq!(fake.record().lines().count(), 1 + 40 * 4 + 1);
             return;
         }
     }
@@ -284,16 +284,17 @@ fn an_interruption_takes_no_doubling_from_a_session() {
     let fake = Fake::new();
     // Rounds differ, as each has two processes of the slow program.
     let (first, second) = (observation("slow", 2000), observation("slow", 3000));
-    let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; sleep 0.05";
+    let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; sleep 0.01";
     fake.program("slow", &format!("{count}; if [ $((n / 2 % 2)) = 0 ]; then {first}; else {second}; fi"));
-    let mut tally = fake.measure(&[]).spawn().unwrap();
+    let full = ["--effort", "full"];
+    let mut tally = fake.measure(&full).spawn().unwrap();
     let partial = fake.path("data/local/chapter/pair.jsonl.partial");
     while std::fs::read_to_string(&partial).unwrap_or_default().lines().count() < 8 {
         thread::sleep(Duration::from_millis(10));
     }
     tally.kill().unwrap();
     tally.wait().unwrap();
-    succeed(fake.measure(&[]));
+    succeed(fake.measure(&full));
     let record = fake.record();
     assert!(record.contains("\"took_ms\":") && record.contains("\"doubled\":true"), "{record}");
     let page = fake.print(&["table", "pair", "--form", "page"]);
