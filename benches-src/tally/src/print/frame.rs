@@ -244,7 +244,7 @@ fn precision_note(record: &Record) -> Option<String> {
     let how = if end.doubled {
         ", after the rounds had been doubled once"
     } else if width > end.target && record.header.effort == Effort::Quick {
-        ", by the rounds of a quick run"
+        ": a quick run has six rounds"
     } else if width > end.target {
         ", and to double the rounds would have taken too long"
     } else {
