@@ -21,11 +21,10 @@ pub fn measured(view: &View, machine: &Machine, asked: &Asked) -> Result<Measure
 
 /// The medians of a number on all machines that have it of six rounds or more, from the least on.
 pub fn medians(view: &View, asked: &Asked) -> Result<Vec<f64>> {
-    let mut medians = Vec::new();
-    for machine in view.machines()? {
-        let known = elsewhere(view, &machine, asked)?.ok().filter(|own| own.estimate.interval.is_some());
-        medians.extend(known.map(|own| own.estimate.median));
-    }
+    let mut medians = view.answers(|machine| {
+        let known = elsewhere(view, machine, asked)?.ok().filter(|own| own.estimate.interval.is_some());
+        Ok(known.map(|own| own.estimate.median))
+    })?;
     medians.sort_by(f64::total_cmp);
     Ok(medians)
 }

@@ -63,15 +63,9 @@ impl Among {
     }
 
     /// Of the machines that can tell, those of which it is so.
-    pub fn count(view: &View, mut is_so: impl FnMut(&Machine) -> Result<Option<bool>>) -> Result<Self> {
-        let mut among = Self { alike: 0, of: 0 };
-        for machine in view.machines()? {
-            if let Some(is_so) = is_so(&machine)? {
-                among.alike += usize::from(is_so);
-                among.of += 1;
-            }
-        }
-        Ok(among)
+    pub fn count(view: &View, is_so: impl FnMut(&Machine) -> Result<Option<bool>>) -> Result<Self> {
+        let said = view.answers(is_so)?;
+        Ok(Self { alike: said.iter().filter(|is_so| **is_so).count(), of: said.len() })
     }
 
     /// Those that say the other of two things.

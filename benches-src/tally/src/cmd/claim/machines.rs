@@ -68,8 +68,8 @@ enum Agreement {
 }
 
 impl Agreement {
-    fn of(machines: &[OnMachine]) -> Self {
-        let verdicts: Vec<Verdict> = machines.iter().filter(|on| on.counts()).map(|on| on.counted).collect();
+    fn of<'a>(machines: impl Iterator<Item = &'a OnMachine>) -> Self {
+        let verdicts: Vec<Verdict> = machines.filter(|on| on.counts()).map(|on| on.counted).collect();
         let has = |verdict| verdicts.contains(&verdict);
         match &verdicts[..] {
             [] => Agreement::Nobody,
@@ -97,16 +97,22 @@ impl Agreement {
 /// Prints what all machines say. A column is one machine's; nothing is computed from the numbers of
 /// two.
 pub fn print(view: &View, form: Form) -> Result<String> {
-    let views: Vec<View> = view.machines()?.into_iter().map(|machine| view.of_machine(machine)).collect();
+    let of_machine = |machine| view.of_machine(machine);
+    let views: Vec<View> = view.machines()?.into_iter().map(of_machine).collect();
+    let twins: Vec<View> = view.twins()?.into_iter().map(of_machine).collect();
     // All claims on one machine before those on the next, so that its records are read once.
     let mut on_machines = Vec::new();
-    for view in &views {
+    for view in views.iter().chain(&twins) {
         let claims = view.plans.claims().map(|(chapter, claim)| judged(view, chapter, claim, form));
         on_machines.push(claims.collect::<Result<Vec<_>>>()?.into_iter());
     }
     let row = |(chapter, claim)| {
-        let on: Vec<OnMachine> = on_machines.iter_mut().filter_map(Iterator::next).collect();
-        Row { chapter, claim, agreement: Agreement::of(&on), on }
+        let mut on: Vec<OnMachine> = on_machines.iter_mut().filter_map(Iterator::next).collect();
+        let of_twins = on.split_off(views.len());
+        // They have no column, and answer where the one that is shown cannot.
+        let in_place = of_twins.iter().filter(|_| on.first().is_none_or(|shown| !shown.counts()));
+        let agreement = Agreement::of(on.iter().chain(in_place));
+        Row { chapter, claim, agreement, on }
     };
     let rows: Vec<Row> = view.plans.claims().map(row).collect();
     match form {
@@ -311,7 +317,7 @@ mod tests {
             freshness: freshness.clone(),
             counted: if matches!(freshness, Freshness::Stale(_)) { Verdict::NotMeasured } else { *verdict },
         };
-        Agreement::of(&on_each.iter().map(on).collect::<Vec<_>>())
+        Agreement::of(on_each.iter().map(on).collect::<Vec<_>>().iter())
     }
 
     #[test]

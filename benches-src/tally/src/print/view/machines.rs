@@ -41,6 +41,17 @@ impl View {
         Ok([self.machine.clone()].into_iter().chain(others).collect())
     }
 
+    /// What each machine answers that can, the one that is shown first. One that came with the
+    /// checkout and is the same by its description answers only in its place.
+    pub fn answers<T>(&self, mut ask: impl FnMut(&Machine) -> Result<Option<T>>) -> Result<Vec<T>> {
+        let mut answers = Vec::from_iter(ask(&self.machine)?);
+        let twins = if answers.is_empty() { Vec::new() } else { self.twins()? };
+        for machine in self.others()?.into_iter().filter(|own| !twins.contains(own)) {
+            answers.extend(ask(&machine)?);
+        }
+        Ok(answers)
+    }
+
     /// The machines that came with the checkout and have the description of the reader's own, if
     /// that is shown.
     pub fn twins(&self) -> Result<Vec<Machine>> {
