@@ -186,9 +186,10 @@ impl<'a> Judged<'a> {
                 let narrow: Vec<String> = self.parts.iter().filter_map(JudgedPart::would_decide).collect();
                 let sessions = self.parts.iter().filter_map(|part| part.sessions()).min().unwrap_or(1);
                 let it = if self.parts.len() == 1 { "it" } else { "that" };
+                let so_far = if sessions == 1 { "is one".to_owned() } else { format!("are {sessions}") };
                 format!(
-                    " An interval of {} would decide {it}. {ENOUGH_SESSIONS} sessions may give one, and this machine \
-                     has {sessions}.",
+                    " An interval of {} would decide {it}. {ENOUGH_SESSIONS} sessions may give one; so far there \
+                     {so_far}.",
                     narrow.join(" and ")
                 )
             }

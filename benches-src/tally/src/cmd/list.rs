@@ -123,7 +123,11 @@ fn shown(view: &View, form: Form) -> Result<String> {
     };
     let line = match view.stands_in_for() {
         Some(Machine::Local) => {
-            format!("Your machine has not measured what stands on this page. {line}{}", aged(view)?)
+            format!(
+                "Your machine has not measured the experiments of this page; what else it measured stands on \
+                 other pages. {line}{}",
+                aged(view)?
+            )
         }
         Some(shown) => {
             let shown = view.phrase(&shown);

@@ -176,7 +176,9 @@ impl Columns<'_> {
     /// A row for each pair, as HTML.
     pub fn table(&self, view: &View, compared: &[Compared]) -> Result<String> {
         let [(first, one), (second, other)] = self.sides;
-        let mut table = Table::new(self.title, ["what", first, second, self.ratio, "other machines"]);
+        let pairs = "A ratio is the median of those within rounds, and need not be that of the two medians beside it.";
+        let heads = ["what", first, second, self.ratio, "other machines"];
+        let mut table = Table::new(self.title, heads).captioned(pairs.to_owned());
         for own in compared {
             own.put(&mut table, view, [one, other])?;
         }

@@ -243,7 +243,13 @@ fn a_page_of_which_the_shown_machine_has_nothing_is_wholly_anothers_and_says_so(
     let path = "benches-src/chapter/experiments/pair.toml";
     fake.write(path, &fake.read(path).replacen("per = \"", "only_named = true\nper = \"", 1));
     let said = build("local");
-    assert!(said.contains("Your machine has not measured what stands on this page. The numbers"), "{said}");
+    assert!(
+        said.contains(
+            "Your machine has not measured the experiments of this page; what else it measured stands on other pages. \
+             The numbers"
+        ),
+        "{said}"
+    );
     assert!(said.contains("<code class=\"command\">cargo tally measure pair</code>"), "{said}");
     assert!(said.contains(">2.00 µs<") && !said.contains("<strong>not measured"), "{said}");
 }

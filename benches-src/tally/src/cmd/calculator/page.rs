@@ -20,8 +20,9 @@ impl Printer<'_> {
     pub(super) fn page(&self) -> Result<String> {
         let cases = self.cases.iter().map(|case| self.case(case)).collect::<Result<String>>()?;
         Ok(format!(
-            "<div class=\"calculator\" id=\"calculator\">\n{}{}<p>Worked cases: their settings are assumed, their \
-             answers are computed.</p>\n<ul class=\"cases\">\n{cases}</ul>\n\
+            "<div class=\"calculator\" id=\"calculator\">\n{}{}<p>Worked cases: their settings are assumed, \
+             but for the work of requests that our servers took here; their answers are computed.</p>\n\
+             <ul class=\"cases\">\n{cases}</ul>\n\
              <details class=\"numbers\"><summary>All numbers, formulas and inputs</summary>\n{}{}{}</details>\n{}\
              </div>\n",
             self.states()?,

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::{Line, Printer, QUESTION, plural, shown, with_unit};
-use crate::print::calculator::{At, Case, Output, Value, Who};
+use crate::print::calculator::{At, Case, Kind, Output, Value, Who};
 use crate::print::comparison::alone;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
@@ -70,12 +70,18 @@ impl Printer<'_> {
             let least = if bound.at == At::Most { "at most" } else { "at least" };
             let held = self.data.outputs.iter().filter(|output| output.bound.as_ref() == Some(&bound.name));
             let labels: Vec<&str> = held.map(|output| output.label.as_str()).collect();
-            word_row("threads would do if", &format!("{}: {least} {}", labels.join("; "), bound.label))
+            let then = match bound.kind {
+                Kind::Decides => "threads would do if",
+                Kind::Raised => "a limit to be raised, unless",
+                Kind::Sense => "no such service, unless",
+                Kind::Pool => "so would a pool if",
+            };
+            word_row(then, &format!("{}: {least} {}", labels.join("; "), bound.label))
         });
         Ok(format!(
             "{}<table class=\"formulas\">\n<caption><span>How each number is computed. An interval is the input’s, \
-             taken through the formula; all of it \
-             must keep to the rules at the end.</span></caption>\n<thead>\n<tr><th scope=\"col\">number</th><th \
+             taken through the formula. CPU time and memory decide, by the rules at the end, to which all of an \
+             interval must keep.</span></caption>\n<thead>\n<tr><th scope=\"col\">number</th><th \
              scope=\"col\">formula</th></tr>\n\
              </thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
             render::wide("Formulas"),
@@ -108,7 +114,8 @@ impl Printer<'_> {
             );
         }
         Ok(format!(
-            "{}<table class=\"inputs\">\n<caption><span>The inputs, from records. A number leads to its table.</span>\
+            "{}<table class=\"inputs\">\n<caption><span>The inputs, from records. A number leads to its \
+             table. What is another machine’s stands here to compare, and enters no answer.</span>\
              </caption>\n<thead>\n\
              <tr><th scope=\"col\">input</th><th scope=\"col\">thread</th><th scope=\"col\">task</th><th \
              scope=\"col\">note</th></tr>\n\

@@ -34,8 +34,9 @@ pub fn finding(planned: &Scatter, points: &[Point]) -> String {
     let half = apart(X).sqrt();
     let (follows, stays) = (apart(RATIO) < half, apart(CONTROL) < half);
     // Machines of one kind are told apart by their names.
+    let is_alone = |point: &Point| known.iter().filter(|other| other.phrase == point.phrase).count() == 1;
     let [of_first, of_last] = match (&first.phrase, &last.phrase) {
-        (Some(one), Some(other)) if one != other => [one.as_str(), other.as_str()],
+        (Some(one), Some(other)) if is_alone(first) && is_alone(last) => [one.as_str(), other.as_str()],
         _ => [first.machine.name(), last.machine.name()],
     };
     let control = format!("{} differs by {}× at most", planned.control.label, number(apart(CONTROL)));
