@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::support::{Fake, PLAN, fail, observation, succeed};
+use crate::support::{Fake, PLAN, fail, observation, plan_with_another, succeed};
 
 const FIGURES: &str = r#"
 [[rung]]
@@ -172,4 +172,21 @@ fn mistakes_are_found() {
     let said = fail(fake.tally(&["check"]));
     assert!(said.contains("more.md, line 3: tally figure prices: stands on book/src/chapter.md already"), "{said}");
     assert!(!said.contains("more.md, line 5"), "{said}");
+}
+
+#[test]
+fn a_machine_that_is_the_readers_by_its_description_counts_where_the_reader_has_no_answer() {
+    let fake = Fake::with_plan(&plan_with_another("second"));
+    for (program, ns) in [("fast", 1000), ("slow", 2000)] {
+        fake.program(program, &observation(program, ns));
+    }
+    succeed(fake.measure(&[]));
+    fake.contribute("same", &fake.record());
+    fake.contribute("other", &fake.record().replacen("\"CPU\":\"", "\"CPU\":\"Another ", 1));
+    let counted = || fake.print(&["claim", "T1"]);
+    assert!(counted().contains(" on 2 of 2 machines"), "here and on the other: {}", counted());
+    fs::remove_file(fake.path("data/local/chapter/pair.jsonl")).unwrap();
+    assert!(counted().contains(" on 2 of 2 machines"), "on the same and on the other: {}", counted());
+    let score = fake.print(&["claim", "--score"]);
+    assert!(score.contains("1 hold"), "{score}");
 }
