@@ -1,4 +1,4 @@
-//! One operation: one thread created and ended, as `stress-ng --pthread` counts them.
+//! One operation: one thread, from the call that creates it to its first instruction, as `stress-ng --pthread` times it.
 
 use std::process::ExitCode;
 
