@@ -1,4 +1,4 @@
-//! One operation: one thread, from the call that creates it to its first instruction, as `stress-ng --pthread` times it.
+//! One operation: the start of a thread to its first instruction, as `stress-ng --pthread` has it.
 
 use std::process::ExitCode;
 
