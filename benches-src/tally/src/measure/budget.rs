@@ -18,9 +18,9 @@ pub struct Budget {
     pub min_rounds: usize,
     /// The headline's half width that is aimed at; missed, the rounds are doubled once.
     pub target: f64,
-    /// How long rounds may take before no more of them are begun; nothing: they are never doubled.
-    /// How many there are then depends on their time, never on what they showed.
-    pub max_time: Duration,
+    /// How long rounds may take before no more of them are begun; nothing where there are neither
+    /// more nor fewer. How many there are then depends on their time, never on what they showed.
+    pub max_time: Option<Duration>,
     /// What each program is asked for.
     pub flags: &'static [&'static str],
 }
@@ -33,7 +33,7 @@ impl Budget {
                 rounds: 1,
                 min_rounds: 1,
                 target: f64::INFINITY,
-                max_time: Duration::ZERO,
+                max_time: None,
                 flags: &["--iters", "3", "--warmups", "1"],
             },
             Effort::Quick => Budget {
@@ -42,7 +42,7 @@ impl Budget {
                 target: 0.05,
                 // A reader waits for all experiments. Of 964 quick records 269 were doubled, which
                 // took 50 s of a session, and 100 of them came to the target.
-                max_time: Duration::ZERO,
+                max_time: None,
                 // Of 254 cells of a session with 50 ms, the first six samples of ten spread the
                 // rounds' medians wider by a twentieth.
                 flags: &["--samples", "10", "--warm-up-ms", "20", "--measurement-ms", "30"],
@@ -54,7 +54,7 @@ impl Budget {
                 min_rounds: 9,
                 target: 0.02,
                 // The whole book within 90 minutes.
-                max_time: Duration::from_secs(55),
+                max_time: Some(Duration::from_secs(55)),
                 // Rounds differ by more than a longer look at one of them would show: on the
                 // machine intel-xeon-amx-2cpu-vm, half as many samples spread the rounds' medians
                 // wider by a twentieth.
@@ -77,13 +77,13 @@ impl Budget {
     /// Whether there are to be as many rounds again, after rounds that took this long and left the
     /// headline this wide.
     pub(super) fn doubles(&self, half_width: Option<f64>, took: Duration) -> bool {
-        half_width.is_some_and(|half_width| half_width > self.target) && took <= self.max_time
+        half_width.is_some_and(|half_width| half_width > self.target) && self.max_time.is_some_and(|most| took <= most)
     }
 
     /// Whether so many rounds are enough, although there were to be more, because they took this
     /// long.
     pub(super) fn ends_after(&self, rounds: usize, took: Duration) -> bool {
-        (self.min_rounds..self.rounds).contains(&rounds) && took > self.max_time
+        (self.min_rounds..self.rounds).contains(&rounds) && self.max_time.is_some_and(|most| took > most)
     }
 }
 

@@ -243,12 +243,12 @@ fn precision_note(record: &Record) -> Option<String> {
     let reached = if width <= end.target { "reached" } else { "missed" };
     let how = if end.doubled {
         ", after the rounds had been doubled once"
-    } else if width > end.target && record.header.effort == Effort::Quick {
-        ": a quick run has six rounds"
-    } else if width > end.target {
-        ", and to double the rounds would have taken too long"
-    } else {
+    } else if width <= end.target {
         ""
+    } else if record.header.effort == Effort::Quick {
+        ": a quick run has six rounds"
+    } else {
+        ", and to double the rounds would have taken too long"
     };
     let (width, target) = (format::percent(width), format::percent(end.target));
     Some(format!("Precision of the headline ratio: ±{width}, the target of ±{target} was {reached}{how}."))
