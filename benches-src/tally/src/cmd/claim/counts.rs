@@ -20,9 +20,7 @@ pub struct Counts(BTreeMap<Verdict, usize>);
 impl Counts {
     /// On every machine whose records speak of the programs of today.
     pub fn of(view: &View, claim: &Claim) -> Result<Self> {
-        let measured = |verdict: &Verdict| *verdict != Verdict::NotMeasured;
-        let verdicts = view.answers(|machine| Ok(Some(verdict_on(view, machine, claim)?).filter(measured)))?;
-        Ok(verdicts.into_iter().collect())
+        Ok(verdicts(view, claim)?.into_iter().collect())
     }
 
     /// How many machines measured it.
@@ -83,13 +81,20 @@ impl Counts {
 }
 
 impl FromIterator<Verdict> for Counts {
+    /// What is not measured counts nowhere.
     fn from_iter<I: IntoIterator<Item = Verdict>>(verdicts: I) -> Self {
         let mut counts = Self::default();
-        for verdict in verdicts {
+        for verdict in verdicts.into_iter().filter(|own| *own != Verdict::NotMeasured) {
             *counts.0.entry(verdict).or_default() += 1;
         }
         counts
     }
+}
+
+/// What each machine says that measured it.
+pub fn verdicts(view: &View, claim: &Claim) -> Result<Vec<Verdict>> {
+    let measured = |verdict: &Verdict| *verdict != Verdict::NotMeasured;
+    view.answers(|machine| Ok(Some(verdict_on(view, machine, claim)?).filter(measured)))
 }
 
 /// What the records of a machine say as far as they speak of the programs of today: what other
@@ -119,7 +124,8 @@ mod tests {
             (&[Holds, Undecided, TooClose], Undecided),
             (&[DoesNotHold, TooClose, TooClose], TooClose),
             (&[Holds, Holds, Shifted, Undecided, DoesNotHold], Divided),
-            (&[], NotMeasured),
+            (&[NotMeasured, Shifted], Shifted),
+            (&[NotMeasured], NotMeasured),
         ] {
             assert_eq!(verdicts.iter().copied().collect::<Counts>().verdict(), expected, "{verdicts:?}");
         }
@@ -129,11 +135,11 @@ mod tests {
     fn verdicts_are_counted_in_words() {
         let words = |verdicts: &[Verdict]| verdicts.iter().copied().collect::<Counts>().words();
         let said = "holds on 2, another figure on 1, undecided on 1 of 4 machines that measured it";
-        assert_eq!(words(&[Holds, Shifted, Holds, Undecided]).unwrap(), said);
-        assert_eq!(words(&[Holds]), None, "one machine is the one that is shown");
+        assert_eq!(words(&[Holds, Shifted, Holds, Undecided, NotMeasured]).unwrap(), said);
+        assert_eq!(words(&[Holds, NotMeasured]), None, "one machine is the one that is shown");
         let short = |verdicts: &[Verdict]| verdicts.iter().copied().collect::<Counts>().in_short();
         assert_eq!(short(&[Holds, Shifted, Holds]).unwrap(), "of 3: holds on 2, another figure on 1");
-        assert_eq!(short(&[Holds, Holds]).unwrap(), "holds on each of 2");
-        assert_eq!(short(&[Holds]), None);
+        assert_eq!(short(&[Holds, Holds, NotMeasured]).unwrap(), "holds on each of 2");
+        assert_eq!(short(&[Holds, NotMeasured]), None);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::counts::verdict_on;
+use super::counts::{verdict_on, verdicts};
 use super::part::JudgedPart;
 use super::{Judged, claim_link, many, sentence};
 use crate::book::claim::Claim;
@@ -68,8 +68,8 @@ enum Agreement {
 }
 
 impl Agreement {
-    fn of<'a>(machines: impl Iterator<Item = &'a OnMachine>) -> Self {
-        let verdicts: Vec<Verdict> = machines.filter(|on| on.counts()).map(|on| on.counted).collect();
+    fn of(machines: impl IntoIterator<Item = Verdict>) -> Self {
+        let verdicts: Vec<Verdict> = machines.into_iter().filter(|own| *own != Verdict::NotMeasured).collect();
         let has = |verdict| verdicts.contains(&verdict);
         match &verdicts[..] {
             [] => Agreement::Nobody,
@@ -97,24 +97,18 @@ impl Agreement {
 /// Prints what all machines say. A column is one machine's; nothing is computed from the numbers of
 /// two.
 pub fn print(view: &View, form: Form) -> Result<String> {
-    let of_machine = |machine| view.of_machine(machine);
-    let views: Vec<View> = view.machines()?.into_iter().map(of_machine).collect();
-    let twins: Vec<View> = view.twins()?.into_iter().map(of_machine).collect();
+    let views: Vec<View> = view.machines()?.into_iter().map(|machine| view.of_machine(machine)).collect();
     // All claims on one machine before those on the next, so that its records are read once.
     let mut on_machines = Vec::new();
-    for view in views.iter().chain(&twins) {
+    for view in &views {
         let claims = view.plans.claims().map(|(chapter, claim)| judged(view, chapter, claim, form));
         on_machines.push(claims.collect::<Result<Vec<_>>>()?.into_iter());
     }
     let row = |(chapter, claim)| {
-        let mut on: Vec<OnMachine> = on_machines.iter_mut().filter_map(Iterator::next).collect();
-        let of_twins = on.split_off(views.len());
-        // They have no column, and answer where the one that is shown cannot.
-        let in_place = of_twins.iter().filter(|_| on.first().is_none_or(|shown| !shown.counts()));
-        let agreement = Agreement::of(on.iter().chain(in_place));
-        Row { chapter, claim, agreement, on }
+        let on: Vec<OnMachine> = on_machines.iter_mut().filter_map(Iterator::next).collect();
+        Ok(Row { chapter, claim, on, agreement: Agreement::of(verdicts(view, claim)?) })
     };
-    let rows: Vec<Row> = view.plans.claims().map(row).collect();
+    let rows: Vec<Row> = view.plans.claims().map(row).collect::<Result<_>>()?;
     match form {
         Form::Page => page(view, &views, &rows),
         Form::Text => Ok(text(&views, &rows)),
@@ -317,7 +311,7 @@ mod tests {
             freshness: freshness.clone(),
             counted: if matches!(freshness, Freshness::Stale(_)) { Verdict::NotMeasured } else { *verdict },
         };
-        Agreement::of(on_each.iter().map(on).collect::<Vec<_>>().iter())
+        Agreement::of(on_each.iter().map(on).map(|on| on.counted))
     }
 
     #[test]

@@ -36,9 +36,7 @@ impl View {
     /// the checkout. If the one that is shown is among those by its description, it is counted as
     /// itself.
     pub fn machines(&self) -> Result<Vec<Machine>> {
-        let twins = self.twins()?;
-        let others = self.others()?.into_iter().filter(|own| !twins.contains(own));
-        Ok([self.machine.clone()].into_iter().chain(others).collect())
+        self.answers(|machine| Ok(Some(machine.clone())))
     }
 
     /// What each machine answers that can, the one that is shown first. One that came with the
