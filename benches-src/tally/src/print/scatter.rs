@@ -38,19 +38,30 @@ pub const DRAWN: [usize; 3] = [X, Y, CONTROL];
 impl Point {
     /// All machines, from left to right, and last those that lack a number that is drawn.
     pub fn all(view: &View, scatter: &Scatter, asked: &[(String, Asked)]) -> Result<Vec<Self>> {
-        let mut points = Vec::new();
-        for machine in view.machines()? {
-            let number = |(_, asked): &(String, Asked)| everywhere(view, &machine, asked);
-            let numbers = asked.iter().map(number).collect::<Result<Vec<_>>>()?;
-            let facts = facts(view, &machine, &asked[X].1, &scatter.facts)?;
-            let phrase = view.facts(&machine)?.and_then(|facts| facts.phrase());
-            points.push(Self { machine, phrase, numbers, facts });
-        }
+        // One that is shown and has no dot leaves its place to its twin, and is named all the same.
+        let mut without = None;
+        let mut points = view.answers(|machine| {
+            let point = Self::of(view, scatter, asked, machine)?;
+            if *machine == view.machine && point.x().is_none() {
+                without = Some(point);
+                return Ok(None);
+            }
+            Ok(Some(point))
+        })?;
+        points.splice(0..0, without);
         points.sort_by(|a, b| match (a.x(), b.x()) {
             (Some(a), Some(b)) => a.total_cmp(&b),
             (a, b) => b.is_some().cmp(&a.is_some()),
         });
         Ok(points)
+    }
+
+    fn of(view: &View, scatter: &Scatter, asked: &[(String, Asked)], machine: &Machine) -> Result<Self> {
+        let number = |(_, asked): &(String, Asked)| everywhere(view, machine, asked);
+        let numbers = asked.iter().map(number).collect::<Result<Vec<_>>>()?;
+        let facts = facts(view, machine, &asked[X].1, &scatter.facts)?;
+        let phrase = view.facts(machine)?.and_then(|facts| facts.phrase());
+        Ok(Self { machine: machine.clone(), phrase, numbers, facts })
     }
 
     /// Where it stands to the right, if it has all that is drawn.

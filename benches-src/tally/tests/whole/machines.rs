@@ -183,10 +183,33 @@ fn a_machine_that_is_the_readers_by_its_description_counts_where_the_reader_has_
     succeed(fake.measure(&[]));
     fake.contribute("same", &fake.record());
     fake.contribute("other", &fake.record().replacen("\"CPU\":\"", "\"CPU\":\"Another ", 1));
-    let counted = || fake.print(&["claim", "T1"]);
+    let counted = || {
+        let by_machines = fake.print(&["claim", "--machines", "--form", "page"]);
+        assert!(
+            by_machines.contains("<li><strong>holds</strong> on every machine that measured it: "),
+            "{by_machines}"
+        );
+        fake.print(&["claim", "T1"])
+    };
     assert!(counted().contains(" on 2 of 2 machines"), "here and on the other: {}", counted());
     fs::remove_file(fake.path("data/local/chapter/pair.jsonl")).unwrap();
     assert!(counted().contains(" on 2 of 2 machines"), "on the same and on the other: {}", counted());
     let score = fake.print(&["claim", "--score"]);
     assert!(score.contains("1 hold"), "{score}");
+}
+
+#[test]
+fn a_reader_without_a_dot_leaves_its_place_to_the_machine_of_its_description() {
+    let fake = unmeasured();
+    machine(&fake, "same", [1000, 3000, 500]);
+    fake.contribute("other", &fake.record().replacen("\"CPU\":\"", "\"CPU\":\"Another ", 1));
+    let rows = || fake.print(&["figure", "prices"]).lines().map(str::trim).map(str::to_owned).collect::<Vec<_>>();
+    let is_shown = |name: &str| rows().contains(&name.to_owned());
+    assert!(is_shown("this machine") && is_shown("other") && !is_shown("same"), "{:?}", rows());
+    let unavailable = r#"echo '{"program":"chapter/even","parameters":{"size":3},"placement":"free","samples":[],"unavailable":{"elapsed":"none"}}'"#;
+    fake.program("even", unavailable);
+    succeed(fake.measure(&["--again"]));
+    assert!(is_shown("this machine") && is_shown("other") && is_shown("same"), "{:?}", rows());
+    let page = fake.print(&["figure", "prices", "--form", "page"]);
+    assert!(page.contains("No dot: this machine (an even step: unavailable)."), "{page}");
 }
