@@ -134,6 +134,18 @@ test('commands that the book or the README shows are understood, and ten drawn a
     const { status, stderr } = spawnSync(`target/release/${program} ${flags ?? ''} --describe`, { cwd: checkout, shell: true, encoding: 'utf8' });
     assert.equal(status, 0, `${command}\n${stderr}`);
   }
+  // What is measured in full only, or pushes the machine to its limits, is measured when that is asked for.
+  const listed = JSON.parse(execFileSync('cargo', 'tally list --form json'.split(' '), { cwd: checkout, encoding: 'utf8' }));
+  const needed = new Map(listed.map((own) => [basename(own.experiment), own.command.split(' ').filter((word) => word !== basename(own.experiment))]));
+  let named = 0;
+  for (const command of all.filter((own) => own.startsWith('cargo tally measure'))) {
+    const words = command.split(' ');
+    for (const name of words.filter((word) => needed.has(word))) {
+      named += 1;
+      for (const word of needed.get(name)) assert.ok(words.includes(word), `${command} lacks ${word}`);
+    }
+  }
+  assert.ok(named > 20, `only ${named} commands measure an experiment by its name`);
   const ten = drawn(all, 10);
   console.log(ten.join('\n'));
   await run(checkout, ten);

@@ -79,8 +79,10 @@ fn experiments(view: &View, form: Form) -> Result<String> {
     Ok(match form {
         Form::Json => {
             let entry = |(name, state, when, experiment): &(String, &str, String, &Experiment)| {
-                let programs = experiment.programs();
-                serde_json::json!({ "experiment": name, "state": state, "measured": when, "programs": programs })
+                let (programs, command) = (experiment.programs(), experiment.command());
+                serde_json::json!({
+                    "experiment": name, "state": state, "measured": when, "programs": programs, "command": command,
+                })
             };
             json_array(&entries, entry)
         }
