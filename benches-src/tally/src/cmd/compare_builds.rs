@@ -8,8 +8,9 @@ mod timed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rand::RngExt;
 
@@ -63,6 +64,17 @@ struct Pair {
     source: Option<String>,
 }
 
+/// What all comparisons of one call have in common.
+struct Builds<'a> {
+    project: &'a Project,
+    plans: &'a Plans,
+    known: &'a Arc<Known>,
+    before: &'a Project,
+    /// Where the programs of today lie.
+    folder: &'a Path,
+    interrupted: Interrupted,
+}
+
 /// What differs by less is the same work.
 const SAME_WORK: f64 = 0.005;
 
@@ -86,11 +98,13 @@ impl CompareBuilds {
         let mut written: Equivalences = plan_file::read_if_any(project, &project.equivalences())?;
         keep(&mut written, project, sources)?;
         let mut of_harness = OfHarness { same_code, ..OfHarness::default() };
+        let interrupted = Interrupted::listen()?;
+        let builds = Builds { project, plans: &plans, known: &known, before: &before, folder: &folder, interrupted };
         for pair in pairs {
             let is_known = |own: &&Equivalence| own.is_of(&pair.program, &pair.before, &pair.after);
             let found = match written.all.iter().find(is_known) {
                 Some(known) => Found::Same(known.because.clone(), known.cells.clone()),
-                None => self.compared(project, &plans, &known, &before, &folder, &pair.program)?,
+                None => self.compared(&builds, &pair.program)?,
             };
             say!("tally: {}: {found}", pair.program);
             let Pair { program, before, after, source } = pair;
@@ -115,17 +129,9 @@ impl CompareBuilds {
     }
 
     /// What shows that a program does the same work, and what was found of each cell.
-    fn compared(
-        &self,
-        project: &Project,
-        plans: &Plans,
-        known: &std::sync::Arc<Known>,
-        before: &Project,
-        folder: &Path,
-        program: &str,
-    ) -> Result<Found> {
+    fn compared(&self, builds: &Builds, program: &str) -> Result<Found> {
+        let Builds { project, plans, known, before, folder, interrupted } = builds;
         let runs_it = |experiment: &Experiment| experiment.group(program).is_some() && !experiment.push;
-        let interrupted = Interrupted::listen()?;
         for (plan, experiment) in
             plans.experiments().filter(|(_, own)| runs_it(own) && own.is_asked_for(&self.experiments))
         {
@@ -149,7 +155,7 @@ impl CompareBuilds {
             };
             let session = Session {
                 project,
-                programs: folder.to_owned(),
+                programs: folder.to_path_buf(),
                 link_orders: None,
                 before: Some(before.programs()),
                 tally: own_executable(),
@@ -342,7 +348,13 @@ fn counted(session: &Session, header: &Header, before: &Project) -> Result<Found
 type Counts = BTreeMap<String, f64>;
 
 fn counts(session: &Session, count: Count, cell: &Cell, environment_bytes: usize) -> Result<Option<Counts>> {
-    let Some(Ok(seen)) = session.count_alone(count, cell, environment_bytes)? else { return Ok(None) };
+    let counted = session.count_alone(count, cell, environment_bytes)?;
+    // A tool that was asked to stop as well has counted nothing, which would tell of the program.
+    ensure!(
+        !session.interrupted.is_asked(),
+        "interrupted; what was found so far is kept in data/equivalences.toml. Run again to go on"
+    );
+    let Some(Ok(seen)) = counted else { return Ok(None) };
     Ok(Some(seen.measures.into_iter().map(|(name, own)| (name, own.values[0])).collect()))
 }
 

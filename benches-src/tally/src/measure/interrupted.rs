@@ -27,8 +27,13 @@ impl Interrupted {
         Ok(Self(flag))
     }
 
+    /// Whether somebody has asked to stop.
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     pub(super) fn check(&self, path: &Path) -> Result<()> {
-        if self.0.load(Ordering::Relaxed) {
+        if self.is_asked() {
             bail!(
                 "interrupted; what was measured so far is kept in {}. Run again to go on",
                 Writer::partial(path).display()

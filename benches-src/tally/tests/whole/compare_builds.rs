@@ -1,6 +1,10 @@
 //! Programs that are rewritten: what was measured before still speaks of them where they do the
 //! same work.
 
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
 use crate::support::{Fake, fail, observation, succeed};
 
 /// A checkout as it was, with its programs built, and one in which a program was rewritten, with a
@@ -24,7 +28,7 @@ fn table(fake: &Fake) -> String {
     fake.print(&["table", "pair", "--form", "page"])
 }
 
-fn compare(before: &Fake, after: &Fake) -> std::process::Command {
+fn compare(before: &Fake, after: &Fake) -> Command {
     let mut command = after.tally(&["compare-builds", "--programs", "programs", "--before"]);
     command.arg(before.root());
     command
@@ -63,6 +67,22 @@ fn a_program_that_fails_now_does_not_do_the_same_work() {
     let said = fail(compare(&before, &after));
     assert!(said.contains("chapter/pair: slow[") && said.contains("failed"), "{said}");
     assert!(!after.path("data/equivalences.toml").exists());
+}
+
+#[test]
+fn asked_to_stop_while_it_counts_it_stops_and_says_nothing_of_the_program() {
+    let (before, after) = before_and_after();
+    let began = after.path("began");
+    before.script("target/release/slow", &format!("touch {}; sleep 1", began.display()));
+    let mut compared = compare(&before, &after).arg("--count").stderr(Stdio::piped()).spawn().unwrap();
+    while !began.exists() && compared.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(Command::new("kill").args(["-TERM", &compared.id().to_string()]).status().unwrap().success());
+    let output = compared.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("Run again to go on"), "{said}");
+    assert!(!said.contains("not known to do the same work"), "{said}");
 }
 
 #[test]
