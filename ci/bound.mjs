@@ -1,7 +1,7 @@
 // Bounds that were promised, as tests hold them. A time fails beyond `slack` times its bound, since other machines are slower.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './site.mjs';
@@ -10,6 +10,20 @@ import { build } from './site.mjs';
 export function bound(what, value, most, unit, { slack = 1 } = {}) {
   console.log(`${what}: ${Number(value.toFixed(2))} ${unit}, to be at most ${most}`);
   assert.ok(value <= most * slack, `${what}: ${value} ${unit} are more than ${slack} times ${most}`);
+}
+
+/** Runs a command in a shell, in an environment that leads to no other target; its output, its seconds, and those of CPU time that all it started took. */
+export function timed(cwd, command, more = {}) {
+  const { CARGO_TARGET_DIR, ...own } = process.env;
+  const env = { ...own, ...more };
+  const started = performance.now();
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', `${command} 2>&1 && times`], { cwd, env, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  assert.equal(status, 0, stdout + stderr);
+  const cpu = stdout.trim().split('\n').at(-1).match(/(\d+)m([\d.]+)s/g).map((time) => {
+    const [, minutes, seconds] = time.match(/(\d+)m([\d.]+)s/);
+    return 60 * minutes + Number(seconds);
+  });
+  return { output: stdout, seconds: (performance.now() - started) / 1000, cpu: cpu[0] + cpu[1] };
 }
 
 /** The shortest of three builds, in seconds: what else the machine did is in none of them, or in all. */
