@@ -145,7 +145,7 @@ test('commands that the book or the README shows are understood, and ten drawn a
       for (const word of needed.get(name)) assert.ok(words.includes(word), `${command} lacks ${word}`);
     }
   }
-  assert.ok(named > 20, `only ${named} commands measure an experiment by its name`);
+  assert.ok(named > 10, `only ${named} commands measure an experiment by its name`);
   const ten = drawn(all, 10);
   console.log(ten.join('\n'));
   await run(checkout, ten);
