@@ -12,7 +12,10 @@ export function bound(what, value, most, unit, { slack = 1 } = {}) {
   assert.ok(value <= most * slack, `${what}: ${value} ${unit} are more than ${slack} times ${most}`);
 }
 
-/** Runs a command in a shell, in an environment that leads to no other target; its output, its seconds, and those of CPU time that all it started took. */
+/**
+ * Runs a command in a shell, in an environment that leads to no other target: its output, its
+ * seconds, and those of CPU time that all it started took.
+ */
 export function timed(cwd, command, more = {}) {
   const { CARGO_TARGET_DIR, ...own } = process.env;
   const env = { ...own, ...more };

@@ -1,15 +1,15 @@
 // The whole way through the real mdBook: builds that go well, builds that must not, and what a warm build does.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import test from 'node:test';
-import { build, copyOfCheckout, pages } from './site.mjs';
+import { commands, run } from './commands.mjs';
+import { build, copyOfCheckout, drawn, page, pages } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const record = join(checkout, 'data/local/switch-cost/socket.jsonl');
-const page = (site, name) => readFileSync(join(site, `${name}.html`), 'utf8');
 
 test('a fresh checkout measures and renders, and a test run shows none of its figures', () => {
   const { status, output, site } = build(checkout, { effort: 'test' });
@@ -89,4 +89,32 @@ test('unknown settings stop the build before anything is measured', () => {
     assert.notEqual(status, 0);
     assert.match(output, reason);
   }
+});
+
+test('commands that the book or the README shows are understood, and ten drawn at random can be run', async () => {
+  const { site } = build(checkout, { effort: 'never', show: 'reference' });
+  const all = commands(checkout, site);
+  assert.ok(all.length > 100, `only ${all.length} commands were found`);
+  // A program that is asked what it has reads all other flags first.
+  for (const command of all) {
+    const [, program, flags] = command.match(/^cargo program ([\w-]+)(?: -- (.*))?$/) ?? [];
+    if (!program) continue;
+    const { status, stderr } = spawnSync(`target/release/${program} ${flags ?? ''} --describe`, { cwd: checkout, shell: true, encoding: 'utf8' });
+    assert.equal(status, 0, `${command}\n${stderr}`);
+  }
+  // What is measured in full only, or pushes the machine to its limits, is measured when asked for.
+  const listed = JSON.parse(execFileSync('cargo', 'tally list --form json'.split(' '), { cwd: checkout, encoding: 'utf8' }));
+  const needed = new Map(listed.map((own) => [basename(own.experiment), own.command.split(' ').filter((word) => word !== basename(own.experiment))]));
+  let named = 0;
+  for (const command of all.filter((own) => own.startsWith('cargo tally measure'))) {
+    const words = command.split(' ');
+    for (const name of words.filter((word) => needed.has(word))) {
+      named += 1;
+      for (const word of needed.get(name)) assert.ok(words.includes(word), `${command} lacks ${word}`);
+    }
+  }
+  assert.ok(named > 10, `only ${named} commands measure an experiment by its name`);
+  const ten = drawn(all, 10);
+  console.log(ten.join('\n'));
+  await run(checkout, ten);
 });

@@ -1,4 +1,5 @@
-// What a build shows by the real mdBook: another machine's numbers, a reader's own, files for download, commands, pictures.
+// What a build shows by the real mdBook: another machine's numbers, a reader's own, files for
+// download, pictures.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -8,12 +9,11 @@ import { basename, join } from 'node:path';
 import test from 'node:test';
 import { bound } from './bound.mjs';
 import { eachPage } from './browser.mjs';
-import { commands, run } from './commands.mjs';
 import { summed } from './records.mjs';
-import { build, copyOfCheckout, deadLinks, drawn, machines, otherMachines, pages } from './site.mjs';
+import { build, copyOfCheckout, deadLinks, drawn, machines, otherMachines, page, pages } from './site.mjs';
 
-const checkout = copyOfCheckout();
-const page = (site, name) => readFileSync(join(site, `${name}.html`), 'utf8');
+// It compiles no program.
+const checkout = copyOfCheckout('shown');
 
 test('the book can be built with the numbers of another machine, also of one whose records are older than the plans', () => {
   const [show] = drawn(otherMachines(checkout), 1);
@@ -41,35 +41,6 @@ test('everything for download is what its link says', () => {
   assert.ok(of('.jsonl').length > 0 && of('.vl.json').length > 0 && of('.csv').length > 0);
 });
 
-test('commands that the book or the README shows are understood, and ten drawn at random can be run', async () => {
-  // Nothing has changed since the build before it.
-  const { site } = build(checkout, { effort: 'never', show: 'reference' });
-  const all = commands(checkout, site);
-  assert.ok(all.length > 100, `only ${all.length} commands were found`);
-  // A program that is asked what it has reads all other flags first.
-  for (const command of all) {
-    const [, program, flags] = command.match(/^cargo program ([\w-]+)(?: -- (.*))?$/) ?? [];
-    if (!program) continue;
-    const { status, stderr } = spawnSync(`target/release/${program} ${flags ?? ''} --describe`, { cwd: checkout, shell: true, encoding: 'utf8' });
-    assert.equal(status, 0, `${command}\n${stderr}`);
-  }
-  // What is measured in full only, or pushes the machine to its limits, is measured when that is asked for.
-  const listed = JSON.parse(execFileSync('cargo', 'tally list --form json'.split(' '), { cwd: checkout, encoding: 'utf8' }));
-  const needed = new Map(listed.map((own) => [basename(own.experiment), own.command.split(' ').filter((word) => word !== basename(own.experiment))]));
-  let named = 0;
-  for (const command of all.filter((own) => own.startsWith('cargo tally measure'))) {
-    const words = command.split(' ');
-    for (const name of words.filter((word) => needed.has(word))) {
-      named += 1;
-      for (const word of needed.get(name)) assert.ok(words.includes(word), `${command} lacks ${word}`);
-    }
-  }
-  assert.ok(named > 10, `only ${named} commands measure an experiment by its name`);
-  const ten = drawn(all, 10);
-  console.log(ten.join('\n'));
-  await run(checkout, ten);
-});
-
 test('the picture in the README is the one that its command draws', () => {
   const { stdout, status, stderr } = spawnSync('cargo', 'tally figure ladder --machine reference --standalone'.split(' '), { cwd: checkout, encoding: 'utf8' });
   assert.equal(status, 0, stderr);
@@ -94,7 +65,10 @@ test('text in a picture can become neither markup nor a directive', () => {
   }
 });
 
-/** Where the newest session of a whole quick build that came with the checkout lies, unpacked below this folder, and its records. */
+/**
+ * Where the newest session of a whole quick build that came with the checkout lies, unpacked below
+ * this folder, and its records.
+ */
 function newestQuickBuild(folder) {
   const ofMachine = (machine) => readdirSync(join(checkout, 'data/machines', machine, 'sessions')).map((file) => [machine, file.replace('.bundle.zst', '')]);
   const sessions = machines(checkout).flatMap(ofMachine);
@@ -125,7 +99,10 @@ function measureQuickly() {
   rmSync(folder, { recursive: true });
 }
 
-/** What stands in sight, where nothing is unfolded: boxes in the place of numbers, whether a number is there, what comes first, and sentences of two machines. */
+/**
+ * What stands in sight, where nothing is unfolded: boxes in the place of numbers, whether a number
+ * is there, what comes first, and sentences of two machines.
+ */
 const inSight = (page) =>
   page.evaluate(() => {
     const main = document.querySelector('main');

@@ -2,7 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
  */
 export function copyOfCheckout(name = 'book') {
   const copy = join(tmpdir(), `${name}-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`);
+  own(copy);
   rmSync(copy, { recursive: true, force: true });
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
   // What somebody has removed is tracked until that is committed.
@@ -27,6 +28,17 @@ export function copyOfCheckout(name = 'book') {
   tallyOfThisCheckout();
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
   return copy;
+}
+
+/** Refuses a copy that another process uses, which would lose its files. */
+function own(copy) {
+  const owner = `${copy}.owner`;
+  const other = existsSync(owner) && readFileSync(owner, 'utf8');
+  if (other && other !== String(process.pid) && existsSync(`/proc/${other}`)) {
+    throw new Error(`${copy} is used by process ${other}; give the copy of this test a name of its own`);
+  }
+  writeFileSync(owner, String(process.pid));
+  process.on('exit', () => rmSync(owner, { force: true }));
 }
 
 /**
@@ -54,10 +66,13 @@ export function unpackedBundle(folder) {
   return join(folder, 'what-async-costs-here');
 }
 
+/** The environment in which `mdbook build` has these settings of [preprocessor.measure]. */
+export const environment = (settings) =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [`MDBOOK_PREPROCESSOR__MEASURE__${name.toUpperCase()}`, value]));
+
 /** Runs `mdbook build` with these settings of [preprocessor.measure] and in this environment; { status, output, site }. */
 export function build(checkout, settings = {}, more = {}) {
-  const env = { ...process.env, ...more };
-  for (const [name, value] of Object.entries(settings)) env[`MDBOOK_PREPROCESSOR__MEASURE__${name.toUpperCase()}`] = value;
+  const env = { ...process.env, ...more, ...environment(settings) };
   const { status, stdout, stderr } = spawnSync('mdbook', ['build'], { cwd: checkout, env, encoding: 'utf8' });
   return { status, output: stdout + stderr, site: join(checkout, 'site') };
 }
@@ -69,6 +84,9 @@ export function published() {
   if (status !== 0) throw new Error(output);
   return site;
 }
+
+/** The text of a page, by its name without the ending. */
+export const page = (site, name) => readFileSync(join(site, `${name}.html`), 'utf8');
 
 /** The pages of a built site, without those that mdBook adds. */
 export function pages(site) {
