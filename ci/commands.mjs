@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { pages } from './site.mjs';
 
 // These are run by the tests as a whole, or measure for longer than a test should, or push the machine to its limits.
-const COVERED = [/^cargo install/, /^ci\/test\b/, /--effort full$/, /tally export/, /--push-limits$/];
+const COVERED = [/^cargo install/, /^ci\/test\b/, /mdbook build/, /--effort full$/, /tally export/, /--push-limits$/];
 
 /** Every command that a test can run, from the pages of a built site and the README. */
 export function commands(checkout, site) {
@@ -31,6 +31,9 @@ export function commands(checkout, site) {
   return [...found].filter((command) => !COVERED.some((pattern) => pattern.test(command)));
 }
 
+/** What measures in full and nothing else: that it does so with real tools is seen from its beginning. */
+const isInFull = (command) => command === 'cargo tally confirm' || command.includes('--effort full');
+
 /**
  * The same command, for as long as a test should. A program's own sampling takes seconds: that it takes these flags and does its work is seen from doing it
  * once. Ten thousand clients are a load that a busy machine does not answer in time, and a hundred take the same flags.
@@ -38,8 +41,7 @@ export function commands(checkout, site) {
 function briefly(command) {
   const few = (command) => command.replace(/--connections \d{4,}/, '--connections 100');
   const once = (command) => (command.includes(' -- ') ? `${few(command)} --once` : `${command} -- --once`);
-  // It measures in full and nothing else: that it does so with real tools is seen from its beginning.
-  if (command === 'cargo tally confirm') return `timeout --signal INT 20 ${command}`;
+  if (isInFull(command)) return `timeout --signal INT 20 ${command}`;
   if (/tally measure [a-z-]+ --again$/.test(command)) return `${command} --effort test`;
   return /cargo program/.test(command) && !/--(histogram|iters)/.test(command) ? once(command) : command;
 }
@@ -49,7 +51,7 @@ export async function run(checkout, all) {
   const runs = async (command) => {
     const shell = promisify(execFile)('sh', ['-c', briefly(command)], { cwd: checkout, maxBuffer: 2 ** 26 });
     const { code, stderr } = await shell.catch((error) => error);
-    if (command === 'cargo tally confirm') assert.match(stderr, /interrupted; what was measured so far is kept/);
+    if (isInFull(command)) assert.match(stderr, /interrupted; what was measured so far is kept/);
     else assert.equal(code ?? 0, 0, `${command}\n${stderr}`);
   };
   // What measures, or starts a tool that does, wants the machine for itself.
