@@ -18,6 +18,12 @@ let browser;
 const start = () => (browser ??= chromium.launch({ executablePath: path.find((path) => existsSync(path)), args }));
 after(async () => (await browser)?.close());
 
+/**
+ * The height of a window in which nothing is seen: a page is laid out as in any other, and hardly
+ * painted.
+ */
+export const LOW = 60;
+
 /** A window of its own, in which a site's pages are looked at; with what a page complained about, and which other hosts it asked. */
 async function newWindow(site, { width = 1440, height = 900, theme = 'light', ...more } = {}) {
   const context = await (await start()).newContext({ viewport: { width, height }, ...more });

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { eachPage, opener } from '../browser.mjs';
+import { eachPage, LOW, opener } from '../browser.mjs';
 import { aboveCeilings, counted, pages as sources, prose } from '../prose.mjs';
 import { EVERYTHING, kept, pages, published } from '../site.mjs';
 
@@ -24,7 +24,7 @@ function bounded(what, figures, most, unit) {
   assert.deepEqual(beyond, [], `${what}, to be at most ${most} ${unit}`);
 }
 
-/** What a page shows at 1440 × 900 while everything that folds is folded. */
+/** What a page shows at a width of 1440 px while everything that folds is folded. */
 const look = (page) =>
   page.evaluate(() => {
     const main = document.querySelector('main');
@@ -70,12 +70,12 @@ const withoutNumber = (boxes) =>
 const looks = new Map();
 const tables = { wide: [], unseen: [] };
 test.before(async () => {
-  await eachPage(site, all, {}, async (name, page) => {
+  await eachPage(site, all, { height: LOW }, async (name, page) => {
     looks.set(name, await look(page));
     await unfold(page);
     const ofPage = (what) => `${name}, ${what}`;
     tables.wide.push(...(await page.$$eval('main .wide', wideTables)).map(ofPage));
-    await page.setViewportSize({ width: 390, height: 844 });
+    await page.setViewportSize({ width: 390, height: LOW });
     tables.unseen.push(...(await page.$$eval('main .table .wide', withoutNumber)).map(ofPage));
   });
 });
