@@ -31,7 +31,10 @@ export function commands(checkout, site) {
   return [...found].filter((command) => !COVERED.some((pattern) => pattern.test(command)));
 }
 
-/** What measures in full and nothing else: that it does so with real tools is seen from its beginning. */
+/**
+ * What measures in full and nothing else: that it does so with real tools is seen from its
+ * beginning.
+ */
 const isInFull = (command) => command === 'cargo tally confirm' || command.includes('--effort full');
 
 /**
