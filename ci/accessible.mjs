@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { barriers, eachPage, LOW, wider } from './browser.mjs';
+import { barriers, eachPage, resize, wider } from './browser.mjs';
 import { EVERYTHING, pages, published } from './site.mjs';
 
 /**
@@ -14,9 +14,9 @@ export function isAccessible(theme, width, parity) {
   test(`pages, ${theme}: no error, no foreign request, nothing wider than any screen, accessible at ${width} px`, async () => {
     const site = published();
     const own = pages(site).filter((_, nth) => EVERYTHING || nth % 2 === parity);
-    await eachPage(site, own, { height: LOW, theme }, async (name, page) => {
+    await eachPage(site, own, { theme }, async (name, page) => {
       for (const screen of [1440, 390, 320]) {
-        await page.setViewportSize({ width: screen, height: LOW });
+        await resize(page, screen);
         assert.ok((await wider(page)) <= 0, `${name} is ${await wider(page)} px wider than a screen of ${screen}`);
       }
       await page.setViewportSize({ width, height: 900 });

@@ -18,12 +18,6 @@ let browser;
 const start = () => (browser ??= chromium.launch({ executablePath: path.find((path) => existsSync(path)), args }));
 after(async () => (await browser)?.close());
 
-/**
- * The height of a window in which nothing is seen: a page is laid out as in any other, and hardly
- * painted.
- */
-export const LOW = 60;
-
 /** A window of its own, in which a site's pages are looked at; with what a page complained about, and which other hosts it asked. */
 async function newWindow(site, { width = 1440, height = 900, theme = 'light', ...more } = {}) {
   const context = await (await start()).newContext({ viewport: { width, height }, ...more });
@@ -54,9 +48,13 @@ export function opener(site) {
   };
 }
 
-/** Looks at these pages of a site, all in one window: a new one for each would take longer than most looks do. */
+/**
+ * Looks at these pages of a site, all in one window: a new one for each would take longer than most
+ * looks do. It is low unless they ask for more: a page is laid out as in any other, and hardly
+ * painted.
+ */
 export async function eachPage(site, names, options, look) {
-  const { page, errors, foreign, go, close } = await newWindow(site, options);
+  const { page, errors, foreign, go, close } = await newWindow(site, { height: 60, ...options });
   for (const name of names) {
     await go(name);
     await look(name, page);
@@ -64,6 +62,9 @@ export async function eachPage(site, names, options, look) {
   }
   await close();
 }
+
+/** Makes a window so wide, and as high as it is. */
+export const resize = (page, width) => page.setViewportSize({ ...page.viewportSize(), width });
 
 /** By how much a page is wider than it may be. mdBook lets nothing stick out of its own frame, so that the document never is. */
 export const wider = (page) =>

@@ -8,7 +8,7 @@ import { release, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import test from 'node:test';
 import { bound } from './bound.mjs';
-import { eachPage, LOW } from './browser.mjs';
+import { eachPage } from './browser.mjs';
 import { summed } from './records.mjs';
 import { build, copyOfCheckout, deadLinks, drawn, machines, otherMachines, page, pages } from './site.mjs';
 
@@ -139,7 +139,7 @@ test('a reader’s own quick build has few boxes in sight, a number on each page
   const { status, output, site } = build(checkout, { effort: 'never' });
   assert.equal(status, 0, output);
   const [counts, wrong] = [{}, deadLinks(site)];
-  await eachPage(site, pages(site), { height: LOW }, async (name, page) => {
+  await eachPage(site, pages(site), {}, async (name, page) => {
     const { boxes, hasBanner, hasNumber, begins, mixed } = await inSight(page);
     for (const word of boxes) counts[word] = (counts[word] ?? 0) + 1;
     if (hasBanner && !hasNumber) wrong.push(`${name}: no number is in sight`);

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { barriers, eachPage, LOW, opener, wider } from '../browser.mjs';
+import { barriers, eachPage, opener, resize, wider } from '../browser.mjs';
 import { deadLinks, kept, pages, published } from '../site.mjs';
 
 const site = published();
@@ -50,11 +50,11 @@ const citations = (cites) =>
 // Every page is visited once without JavaScript.
 const without = new Map();
 test.before(async () => {
-  await eachPage(site, all, { height: LOW, javaScriptEnabled: false }, async (name, page) => {
+  await eachPage(site, all, { javaScriptEnabled: false }, async (name, page) => {
     const seen = { cites: await page.$$eval('details.cite', citations), values: await page.locator('a.value').allTextContents(), pictures: [] };
     for (const [width, kinds] of [[1440, ['.wide-only', '.narrow-only']], [390, ['.narrow-only', '.wide-only']]]) {
       if (!withFigures.includes(name)) continue;
-      await page.setViewportSize({ width, height: LOW });
+      await resize(page, width);
       seen.pictures.push(...(await page.$$eval('figure.figure', pictures, kinds)));
     }
     without.set(name, seen);

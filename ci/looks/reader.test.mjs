@@ -6,7 +6,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { eachPage, LOW, opener } from '../browser.mjs';
+import { eachPage, opener, resize } from '../browser.mjs';
 import { aboveCeilings, counted, pages as sources, prose } from '../prose.mjs';
 import { EVERYTHING, kept, pages, published } from '../site.mjs';
 
@@ -70,12 +70,12 @@ const withoutNumber = (boxes) =>
 const looks = new Map();
 const tables = { wide: [], unseen: [] };
 test.before(async () => {
-  await eachPage(site, all, { height: LOW }, async (name, page) => {
+  await eachPage(site, all, {}, async (name, page) => {
     looks.set(name, await look(page));
     await unfold(page);
     const ofPage = (what) => `${name}, ${what}`;
     tables.wide.push(...(await page.$$eval('main .wide', wideTables)).map(ofPage));
-    await page.setViewportSize({ width: 390, height: LOW });
+    await resize(page, 390);
     tables.unseen.push(...(await page.$$eval('main .table .wide', withoutNumber)).map(ofPage));
   });
 });
@@ -217,7 +217,8 @@ for (const [width, shown, highest, parity] of [[1440, '.wide-only', 700, 0], [39
   test(`at ${width} px no text lies outside its chart or over another, drawn or live, letters are 11 px high, and a chart is seen as a whole`, async () => {
     const wrong = [];
     const heights = [];
-    await eachPage(site, withFigures, { width }, async (name, page) => {
+    // A button has to have room to be clicked.
+    await eachPage(site, withFigures, { width, height: 900 }, async (name, page) => {
       await unfold(page);
       for (const figure of await page.locator('figure[data-live]').all()) {
         const where = `${name}#${await figure.getAttribute('id')}`;
