@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import test from 'node:test';
 import { commands, run } from './commands.mjs';
-import { build, copyOfCheckout, drawn, page, pages } from './site.mjs';
+import { build, copyOfCheckout, drawn, page, pages, published } from './site.mjs';
 
 const checkout = copyOfCheckout();
 const record = join(checkout, 'data/local/switch-cost/socket.jsonl');
@@ -92,8 +92,7 @@ test('unknown settings stop the build before anything is measured', () => {
 });
 
 test('commands that the book or the README shows are understood, and ten drawn at random can be run', async () => {
-  const { site } = build(checkout, { effort: 'never', show: 'reference' });
-  const all = commands(checkout, site);
+  const all = commands(checkout, published());
   assert.ok(all.length > 100, `only ${all.length} commands were found`);
   // A program that is asked what it has reads all other flags first.
   for (const command of all) {
