@@ -349,7 +349,7 @@ pub fn pairs_notes(record: &Record, measure: &str) -> Vec<String> {
 /// Whether chance was the same in all rounds, where an experiment asks for another in each.
 fn chance_note(experiment: &Experiment, record: &Record) -> Option<String> {
     let name = experiment.anew_each_round.as_ref()?;
-    let seen = record.runs.iter().filter_map(|run| run.observation.as_ref()?.parameters.get(name));
+    let seen = record.runs.iter().filter_map(|run| run.observation.as_ref()?.parameters.get(name.as_str()));
     let values: BTreeSet<String> = seen.map(plain).collect();
     (values.len() == 1 && record.complete_rounds().len() > 1).then(|| {
         format!(

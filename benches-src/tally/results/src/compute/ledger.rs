@@ -40,7 +40,7 @@ pub fn value(seen: &Seen, named: &Measure, measure: &str) -> Option<f64> {
     if !is_ledger(seen, base) {
         return statistics::median(&named.values).filter(|_| part == Part::Slope);
     }
-    let line = statistics::line(&seen.measures[HELD].values, &named.values)?;
+    let line = statistics::line(&seen.measures.get(HELD)?.values, &named.values)?;
     Some(match part {
         Part::Slope => line.slope,
         Part::AtNone => line.at_zero,
@@ -52,6 +52,7 @@ pub fn value(seen: &Seen, named: &Measure, measure: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::book::reading::asking;
+    use crate::record::names::named;
 
     fn seen() -> Seen {
         let counts = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0].map(|hundreds| 100.0 * hundreds);
@@ -62,12 +63,12 @@ mod tests {
             ("future_bytes", measure("B", &[48.0])),
         ];
         let measures = measures.map(|(name, measure)| (name.to_owned(), measure));
-        Seen { measures: measures.into(), ..Seen::default() }
+        Seen { measures: named(measures.into()), ..Seen::default() }
     }
 
     fn ask(measure: &str) -> Option<f64> {
         let seen = seen();
-        value(&seen, &seen.measures[part(measure).0], measure)
+        value(&seen, seen.measures.get(part(measure).0).unwrap(), measure)
     }
 
     #[test]
@@ -79,13 +80,13 @@ mod tests {
             }
             for measure in ["resident_bytes", "resident_bytes_at_0", "resident_bytes_residual"] {
                 assert_eq!(
-                    value(&seen, &seen.measures["resident_bytes"], measure),
+                    value(&seen, seen.measures.get("resident_bytes").unwrap(), measure),
                     None,
                     "{measure} at {counts} counts"
                 );
                 assert!(too_short(&seen, measure).unwrap().contains("of the 8 counts"));
             }
-            assert!(value(&seen, &seen.measures["held"], "held").is_some());
+            assert!(value(&seen, seen.measures.get("held").unwrap(), "held").is_some());
         }
         assert_eq!(too_short(&seen(), "resident_bytes"), None);
         assert_eq!(too_short(&seen(), "future_bytes"), None);

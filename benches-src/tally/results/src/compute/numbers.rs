@@ -210,7 +210,9 @@ pub fn measures(record: &Record) -> Vec<(&Cell, BTreeSet<String>)> {
         match seen.timed.is_none() {
             false => drop(own.insert(ELAPSED.to_owned())),
             // What the harness says of its own clock is no result.
-            true => own.extend(seen.measures.keys().filter(|name| !name.starts_with("clock_")).cloned()),
+            true => {
+                own.extend(seen.measures.keys().filter(|name| !name.starts_with("clock_")).map(|name| name.to_string()))
+            }
         }
     }
     measures

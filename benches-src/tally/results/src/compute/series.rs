@@ -1,7 +1,5 @@
 //! One value for each round: what a measure of one process comes to.
 
-use std::collections::BTreeMap;
-
 use observation::Histogram;
 
 use super::ledger;
@@ -10,6 +8,7 @@ use crate::book::count::Count;
 use crate::book::measure::{ELAPSED, QUANTILE, Scope, counter_named};
 use crate::book::reading;
 use crate::book::unit::Unit;
+use crate::record::names::Named;
 use crate::record::seen::Seen;
 use crate::statistics;
 
@@ -122,12 +121,12 @@ pub(super) fn cpu_time(seen: &Seen, mode: &str) -> Option<f64> {
 pub(super) fn per_operation(seen: &Seen, counter: &str) -> Option<f64> {
     let timed = seen.timed.as_ref().map(|timed| (timed.operations, timed.elapsed_ns, &timed.counters));
     let whole_run = seen.whole_run.as_ref().map(|run| (run.operations, run.elapsed_ns, &run.counters));
-    let has_it = |(.., counters): &(u64, u64, &BTreeMap<String, u64>)| counters.contains_key(counter);
+    let has_it = |(.., counters): &(u64, u64, &Named<u64>)| counters.contains_key(counter);
     let (operations, elapsed_ns, counters) = timed.filter(has_it).or(whole_run.filter(has_it))?;
     if operations == 0 {
         return None;
     }
-    let mut moved = counters[counter] as f64;
+    let mut moved = *counters.get(counter)? as f64;
     if is_system_wide(counter) {
         let idle = seen.idle_window.as_ref()?;
         let rate = *idle.counters.get(counter)? as f64 / idle.elapsed_ns as f64;

@@ -15,6 +15,7 @@ pub mod known;
 mod lines;
 pub mod machine;
 pub mod made_up;
+pub mod names;
 pub mod private;
 pub mod processors;
 pub mod programs;

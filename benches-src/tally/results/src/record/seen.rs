@@ -2,35 +2,53 @@
 //! doubts are computed from. A local record and a bundle have the samples, and become this when
 //! they are read; a digest has nothing else. So they print the same, to the digit.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use observation::{Histogram, Measure, Observation, Window};
+use observation::{Histogram, Measure, Observation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::names::{Named, named};
 use crate::statistics;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
     /// The program's parameters by name, defaults included. Those of a digest share them by cell.
-    pub parameters: Arc<BTreeMap<String, Value>>,
+    pub parameters: Arc<Named<Value>>,
     /// What its samples come to; nothing where none was taken.
     pub timed: Option<Timed>,
     /// Named results, each with its unit.
-    pub measures: BTreeMap<String, Measure>,
+    pub measures: Named<Measure>,
     /// Distributions of single operations, by name.
-    pub histograms: BTreeMap<String, Histogram>,
+    pub histograms: Named<Histogram>,
     /// What counters did while the program did nothing.
     pub idle_window: Option<Window>,
     /// From the end of the set-up to the last sample, for counters that are too dear to read per
     /// sample.
     pub whole_run: Option<Window>,
     /// What could not be measured, and why.
-    pub unavailable: BTreeMap<String, String>,
+    pub unavailable: Named<String>,
     /// What the harness itself distrusts.
     pub doubts: Vec<String>,
+}
+
+/// A stretch of time in which counters ran.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// Operations done in it.
+    pub operations: u64,
+    /// Its length, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// By how much each counter moved.
+    pub counters: Named<u64>,
+}
+
+impl From<observation::Window> for Window {
+    fn from(own: observation::Window) -> Self {
+        Self { operations: own.operations, elapsed_ns: own.elapsed_ns, counters: named(own.counters) }
+    }
 }
 
 /// What the samples of one process come to.
@@ -49,7 +67,7 @@ pub struct Timed {
     /// either.
     pub cpu_ns_per_operation: Option<f64>,
     /// By how much each counter that the first sample has moved during all of them.
-    pub counters: BTreeMap<String, u64>,
+    pub counters: Named<u64>,
     /// Whether a sample took seconds longer than its operations did in the others.
     pub one_stands_out: bool,
 }
@@ -59,16 +77,24 @@ impl Seen {
     pub fn of(seen: Observation) -> Self {
         let Observation { parameters, samples, measures, histograms, .. } = seen;
         let Observation { idle_window, whole_run, unavailable, doubts, .. } = seen;
-        let timed = Timed::of(&samples);
         // A parameter that is nothing is none.
-        let parameters = Arc::new(parameters.into_iter().filter(|(_, value)| !value.is_null()).collect());
-        Self { parameters, timed, measures, histograms, idle_window, whole_run, unavailable, doubts }
+        let parameters = parameters.into_iter().filter(|(_, value)| !value.is_null()).collect();
+        Self {
+            parameters: Arc::new(named(parameters)),
+            timed: Timed::of(&samples),
+            measures: named(measures),
+            histograms: named(histograms),
+            idle_window: idle_window.map(Window::from),
+            whole_run: whole_run.map(Window::from),
+            unavailable: named(unavailable),
+            doubts,
+        }
     }
 }
 
 impl Timed {
     /// What samples come to; nothing where there are none.
-    pub fn of(samples: &[Window]) -> Option<Self> {
+    pub fn of(samples: &[observation::Window]) -> Option<Self> {
         let first = samples.first()?;
         let each: Vec<f64> = samples.iter().map(|s| s.elapsed_ns as f64 / s.operations as f64).collect();
         let moved = |name: &String| samples.iter().filter_map(|sample| sample.counters.get(name)).sum();
@@ -78,15 +104,15 @@ impl Timed {
             elapsed_ns: samples.iter().map(|sample| sample.elapsed_ns).sum(),
             ns_per_operation: statistics::median(&each)?,
             cpu_ns_per_operation: cpu_time(samples),
-            counters: first.counters.keys().map(|name| (name.clone(), moved(name))).collect(),
+            counters: first.counters.keys().map(|name| (name.as_str().into(), moved(name))).collect(),
             one_stands_out: one_stands_out(samples, &each),
         })
     }
 }
 
 /// The median over samples of an operation's CPU time, in nanoseconds.
-fn cpu_time(samples: &[Window]) -> Option<f64> {
-    let both = |window: &Window| Some(window.counters.get("user_ns")? + window.counters.get("system_ns")?);
+fn cpu_time(samples: &[observation::Window]) -> Option<f64> {
+    let both = |window: &observation::Window| Some(window.counters.get("user_ns")? + window.counters.get("system_ns")?);
     let each: Option<Vec<f64>> =
         samples.iter().map(|sample| Some(both(sample)? as f64 / sample.operations as f64)).collect();
     statistics::median(&each?)
@@ -95,7 +121,7 @@ fn cpu_time(samples: &[Window]) -> Option<f64> {
 /// A pause that nothing in this book makes by itself, in milliseconds.
 pub const STOPPED_MS: f64 = 2500.0;
 
-fn one_stands_out(samples: &[Window], each: &[f64]) -> bool {
+fn one_stands_out(samples: &[observation::Window], each: &[f64]) -> bool {
     samples.iter().zip(each).any(|(sample, own)| stands_out(*own, each, STOPPED_MS * 1e6 / sample.operations as f64))
 }
 
@@ -112,9 +138,9 @@ pub fn stands_out(value: f64, all: &[f64], by: f64) -> bool {
 mod tests {
     use super::*;
 
-    fn window(operations: u64, elapsed_ns: u64, counters: &[(&str, u64)]) -> Window {
+    fn window(operations: u64, elapsed_ns: u64, counters: &[(&str, u64)]) -> observation::Window {
         let counters = counters.iter().map(|(name, moved)| ((*name).to_owned(), *moved)).collect();
-        Window { operations, elapsed_ns, counters }
+        observation::Window { operations, elapsed_ns, counters }
     }
 
     #[test]
@@ -127,7 +153,7 @@ mod tests {
         let timed = Timed::of(&samples).unwrap();
         assert_eq!((timed.samples, timed.operations, timed.elapsed_ns), (3, 40, 900));
         assert_eq!((timed.ns_per_operation, timed.cpu_ns_per_operation), (25.0, Some(3.0)));
-        let counters: Vec<(&str, u64)> = timed.counters.iter().map(|(name, moved)| (name.as_str(), *moved)).collect();
+        let counters: Vec<(&str, u64)> = timed.counters.iter().map(|(name, moved)| (&**name, *moved)).collect();
         assert_eq!(counters, [("switches", 3), ("system_ns", 40), ("user_ns", 140)], "of the first sample's counters");
         assert!(!timed.one_stands_out);
         assert_eq!(Timed::of(&[]), None);

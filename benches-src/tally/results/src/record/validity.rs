@@ -1,11 +1,11 @@
 //! Whether a record can be what it says. One that contradicts itself, or has numbers that nothing
 //! can have measured, is refused with the line: printed, it would look as good as any other.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::{Timestamp, ToSpan};
-use observation::{Histogram, Measure, Observation, Window};
+use observation::{Histogram, Measure, Observation};
 use serde_json::Value;
 
 use crate::book::cell::Cell;
@@ -13,6 +13,7 @@ use crate::book::count::Count;
 use crate::book::reading;
 use crate::name;
 use crate::record::machine::{Facts, SETTABLE, State};
+use crate::record::names::ByName;
 use crate::record::private::is_control;
 use crate::record::seen::{Seen, Timed};
 use crate::record::{End, Failure, Header, RunOf};
@@ -125,8 +126,8 @@ pub fn is_of(seen: &Observation, cell: &Cell, chapter: &str) -> bool {
         && has_parameters(&seen.parameters, cell)
 }
 
-fn has_parameters(seen: &BTreeMap<String, Value>, cell: &Cell) -> bool {
-    cell.parameters.iter().all(|(name, value)| seen.get(name) == Some(value))
+fn has_parameters(seen: &impl ByName<Value>, cell: &Cell) -> bool {
+    cell.parameters.iter().all(|(name, value)| seen.named(name) == Some(value))
 }
 
 /// Whether a process of this cell can have reported it.
@@ -136,16 +137,18 @@ pub fn observation(seen: &Observation, cell: &Cell, chapter: &str) -> Result<()>
     for sample in &seen.samples {
         ensure!(sample.operations > 0 && sample.elapsed_ns > 0, "a sample without any operation or time");
     }
-    seen.samples.iter().chain(&seen.idle_window).chain(&seen.whole_run).try_for_each(counted)?;
+    let mut windows = seen.samples.iter().chain(&seen.idle_window).chain(&seen.whole_run);
+    windows.try_for_each(|own| counted(own.operations, own.elapsed_ns, &own.counters))?;
     results(&seen.measures, &seen.histograms)?;
     seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
 }
 
 /// Whether an observation of this cell can have come to it.
 pub fn seen(seen: &Seen, cell: &Cell) -> Result<()> {
-    ensure!(has_parameters(&seen.parameters, cell), "other parameters than those of {cell}");
+    ensure!(has_parameters(&*seen.parameters, cell), "other parameters than those of {cell}");
     seen.timed.iter().try_for_each(timed)?;
-    seen.idle_window.iter().chain(&seen.whole_run).try_for_each(counted)?;
+    let mut windows = seen.idle_window.iter().chain(&seen.whole_run);
+    windows.try_for_each(|own| counted(own.operations, own.elapsed_ns, &own.counters))?;
     results(&seen.measures, &seen.histograms)?;
     seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
 }
@@ -169,33 +172,32 @@ fn timed(timed: &Timed) -> Result<()> {
 }
 
 /// Measures, and distributions of single operations.
-fn results(measures: &BTreeMap<String, Measure>, histograms: &BTreeMap<String, Histogram>) -> Result<()> {
-    for (name, measure) in measures {
+fn results(measures: &impl ByName<Measure>, histograms: &impl ByName<Histogram>) -> Result<()> {
+    for (name, measure) in measures.each() {
         measured(name, measure, measures).with_context(|| format!("the measure {name}"))?;
     }
-    for (name, laps) in histograms {
+    for (name, laps) in histograms.each() {
         histogram(laps).with_context(|| format!("the histogram {name}"))?;
     }
     Ok(())
 }
 
-fn counted(window: &Window) -> Result<()> {
-    ensure!(window.elapsed_ns <= DAY_NS, "a window that is longer than a day");
-    let counts = [("operations", &window.operations)].into_iter();
-    for (name, count) in counts.chain(window.counters.iter().map(|(name, count)| (name.as_str(), count))) {
+fn counted(operations: u64, elapsed_ns: u64, counters: &impl ByName<u64>) -> Result<()> {
+    ensure!(elapsed_ns <= DAY_NS, "a window that is longer than a day");
+    for (name, count) in [("operations", &operations)].into_iter().chain(counters.each()) {
         ensure!(*count <= MOST_COUNTED, "{count} {name} in one window, which nothing can have counted");
     }
     Ok(())
 }
 
 /// A named result: one value, or as many as there were counts held.
-fn measured(name: &str, measure: &Measure, all: &BTreeMap<String, Measure>) -> Result<()> {
+fn measured(name: &str, measure: &Measure, all: &impl ByName<Measure>) -> Result<()> {
     let most = MOST_COUNTED as f64;
     for value in &measure.values {
         ensure!(value.is_finite() && value.abs() <= most, "{value} {}", measure.unit);
         ensure!(*value >= 0.0 || is_difference(name, all), "{value} {}, below 0", measure.unit);
     }
-    let held = all.get(reading::HELD).map(|held| &held.values);
+    let held = all.named(reading::HELD).map(|held| &held.values);
     let counts = held.map_or(1, Vec::len);
     let values = measure.values.len();
     ensure!(values == 1 || values == counts, "{values} values for {counts} counts of what was held");
@@ -207,10 +209,10 @@ fn measured(name: &str, measure: &Measure, all: &BTreeMap<String, Measure>) -> R
 }
 
 /// Whether a measure is what one reading had beyond another, and so may be below 0.
-fn is_difference(name: &str, all: &BTreeMap<String, Measure>) -> bool {
+fn is_difference(name: &str, all: &impl ByName<Measure>) -> bool {
     // Where a process has no cgroup of its own, its total is the same difference, which neighbours
     // move as well.
-    let values = |own: &str| all.get(own).map(|measure| &measure.values);
+    let values = |own: &str| all.named(own).map(|measure| &measure.values);
     let stands_in = name == "total_bytes" && values("available_bytes") == values(name);
     Count::named(name).is_some() || name == "available_bytes" || stands_in || name.ends_with("_each")
 }

@@ -23,7 +23,7 @@ fn drifting() -> Record {
         let mut unavailable = run(round, 3, 1.0);
         let seen = unavailable.observation.as_mut().unwrap();
         seen.timed = None;
-        seen.unavailable.insert("elapsed".to_owned(), "of <b>limits</b>".to_owned());
+        seen.unavailable.insert("elapsed".into(), "of <b>limits</b>".to_owned());
         runs.push(unavailable);
     }
     Record { header: header(cells), runs, end: Some(end()) }
@@ -104,7 +104,7 @@ fn a_ratio_of_percentiles_says_no_more_than_each_of_them() {
         // Of the second, a percentile is ten times as long in every second round.
         let ns = if run.cell == 1 && run.round % 2 == 0 { 10_000.0 } else { 1_000.0 };
         let measure = observation::Measure { unit: "ns".to_owned(), values: vec![ns] };
-        run.observation.as_mut().unwrap().measures.insert("half_p99_ns".to_owned(), measure);
+        run.observation.as_mut().unwrap().measures.insert("half_p99_ns".into(), measure);
     }
     assert_eq!(evaluate(&record, "a.half_p99_ns").unwrap().estimate.median, 1000.0);
     let said = evaluate(&record, "b.half_p99_ns").unwrap_err();
@@ -174,7 +174,7 @@ fn two_arms_that_have_none_of_something_do_not_differ() {
     let mut record = drifting();
     for run in &mut record.runs {
         let none = observation::Measure { unit: "1".to_owned(), values: vec![0.0] };
-        run.observation.as_mut().unwrap().measures.insert("refused".to_owned(), none);
+        run.observation.as_mut().unwrap().measures.insert("refused".into(), none);
     }
     assert_eq!(beyond_chance(&record.pairs("refused")[0].1), 0.0);
 }
@@ -261,7 +261,7 @@ fn an_idle_machines_interrupts_are_not_the_programs() {
     };
     let seen = Seen {
         timed: Timed::of(&[window(100, 1000, 250)]),
-        idle_window: Some(window(0, 2000, 100)),
+        idle_window: Some(window(0, 2000, 100).into()),
         ..Seen::default()
     };
     assert_eq!(per_operation(&seen, "system_idle_entries"), Some(2.0), "50 of the 250 would have come anyway");
@@ -274,10 +274,10 @@ fn named_results_are_read_as_they_stand_and_kinds_that_were_not_seen_are_exactly
     for run in &mut record.runs {
         let named = |unit: &str, value| observation::Measure { unit: unit.to_owned(), values: vec![value] };
         let seen = run.observation.as_mut().unwrap();
-        seen.measures.insert("clock_cost".to_owned(), named("ns", 20.0));
+        seen.measures.insert("clock_cost".into(), named("ns", 20.0));
         if run.cell != 1 {
-            seen.measures.insert("calls".to_owned(), named("1", 2.0));
-            seen.measures.insert("calls_recvfrom".to_owned(), named("1", 2.0));
+            seen.measures.insert("calls".into(), named("1", 2.0));
+            seen.measures.insert("calls_recvfrom".into(), named("1", 2.0));
         }
     }
     let clock = evaluate(&record, "a.clock_cost").unwrap();
@@ -363,7 +363,7 @@ fn a_clock_that_is_slow_for_the_programs_alone_is_a_doubt_too() {
     let mut record = drifting();
     let mut read = |run: usize, ns: f64| {
         let seen = record.runs[run].observation.as_mut().unwrap();
-        seen.measures.insert("clock_cost".to_owned(), Measure { unit: "ns".to_owned(), values: vec![ns] });
+        seen.measures.insert("clock_cost".into(), Measure { unit: "ns".to_owned(), values: vec![ns] });
         record.doubts().concat()
     };
     let slow = read(0, 1250.0);

@@ -14,10 +14,11 @@ use crate::record::compression as file;
 use crate::record::records::RawRecord;
 
 /// All that decides what a bundle comes to, and how a digest says it.
-const CODE: [&str; 8] = [
+const CODE: [&str; 9] = [
     include_str!("../digest.rs"),
     include_str!("../strict.rs"),
     include_str!("../lines.rs"),
+    include_str!("../names.rs"),
     include_str!("../seen.rs"),
     include_str!("../validity.rs"),
     include_str!("../records.rs"),

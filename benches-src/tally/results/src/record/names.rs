@@ -1,0 +1,136 @@
+//! Names of what was seen. Thousands of processes say the same few: each name is in memory once,
+//! and what a process has by name lies in one piece.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use litemap::LiteMap;
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// What a process has by name.
+pub type Named<T> = LiteMap<Name, T>;
+
+/// The name of a measure, a counter or a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name(Arc<str>);
+
+/// Somebody's file may have any number of names.
+const MOST_KNOWN: usize = 1 << 12;
+
+thread_local! {
+    static KNOWN: RefCell<HashSet<Arc<str>>> = RefCell::default();
+}
+
+impl From<&str> for Name {
+    fn from(name: &str) -> Self {
+        KNOWN.with_borrow_mut(|known| {
+            if let Some(own) = known.get(name) {
+                return Self(own.clone());
+            }
+            let own: Arc<str> = name.into();
+            if known.len() < MOST_KNOWN {
+                known.insert(own.clone());
+            }
+            Self(own)
+        })
+    }
+}
+
+impl Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::borrow::Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Name;
+
+            fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+                to.write_str("a name")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
+                Ok(name.into())
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// The same, of what was printed.
+pub fn named<T>(own: BTreeMap<String, T>) -> Named<T> {
+    own.into_iter().map(|(name, value)| (name.as_str().into(), value)).collect()
+}
+
+/// What is known by name: as it is printed, or as it is looked at.
+pub trait ByName<T> {
+    fn named(&self, name: &str) -> Option<&T>;
+
+    fn each<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a T)>
+    where
+        T: 'a;
+}
+
+impl<T> ByName<T> for BTreeMap<String, T> {
+    fn named(&self, name: &str) -> Option<&T> {
+        self.get(name)
+    }
+
+    fn each<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a T)>
+    where
+        T: 'a,
+    {
+        self.iter().map(|(name, own)| (name.as_str(), own))
+    }
+}
+
+impl<T> ByName<T> for Named<T> {
+    fn named(&self, name: &str) -> Option<&T> {
+        self.get(name)
+    }
+
+    fn each<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a T)>
+    where
+        T: 'a,
+    {
+        self.iter().map(|(name, own)| (&**name, own))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_in_memory_once_and_written_as_it_was_read() {
+        let text = r#"{"user_ns":1,"voluntary_switches":2}"#;
+        let [one, other]: [Named<u64>; 2] = [(); 2].map(|()| serde_json::from_str(text).unwrap());
+        let first = |own: &Named<u64>| own.keys().next().unwrap().0.clone();
+        assert!(Arc::ptr_eq(&first(&one), &first(&other)));
+        assert_eq!((one.get("voluntary_switches"), one.get("system_ns")), (Some(&2), None));
+        assert_eq!(serde_json::to_string(&one).unwrap(), text);
+    }
+}
