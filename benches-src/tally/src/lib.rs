@@ -4,8 +4,8 @@
 //! runs the cells of an experiment in rounds and writes a [`record`]; [`compute`] makes numbers of
 //! it when they are asked for; [`print`](mod@print) shows them; [`mdbook`] puts them into pages.
 //! What was asked stands in [`book`]. No two of these rooms know each other: `tests/rooms.rs` reads
-//! their imports. `plans` and `results` are crates, so that what reads records is compiled for
-//! speed and the rest as soon as it can be.
+//! their imports. `plans`, `identity`, `machine` and `results` are crates, so that what reads
+//! records is compiled for speed and the rest as soon as it can be.
 //!
 //! **Never:** printing never measures, and measuring never prints a page. Only `measure` and
 //! `export` write below `data/`, but for `between --derive`. Text that came from a record goes
@@ -19,5 +19,6 @@ pub mod mdbook;
 pub mod measure;
 pub mod print;
 
+pub use machine::answered;
 pub use plans::{book, name, project, remembered, say};
-pub use results::{answered, compute, record, statistics};
+pub use results::{compute, record, statistics};

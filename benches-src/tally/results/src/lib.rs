@@ -3,7 +3,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod answered;
 pub mod compute;
 pub mod record;
 pub mod statistics;

@@ -290,7 +290,7 @@ fn builds(project: &Project, folder: &Path, before: &Project) -> Result<Compared
 }
 
 const ABOUT: &str = "# Builds of programs that do the same work, by `cargo tally compare-builds`. What is said: \
-                     benches-src/tally/results/src/record/known.rs\n\n";
+                     benches-src/tally/identity/src/known.rs\n\n";
 
 /// The plain cells of a program in a quick run, or in a full one where a quick one has none, each
 /// as it is and as it was.

@@ -33,4 +33,4 @@ impl Identify {
 
 const ABOUT: &str = "# What each program is made of, by `cargo tally identify`: files as the compiler listed them, \
                      from benches-src on, and hashes of its sources\n\
-                     # and of its machine code. What they mean: benches-src/tally/results/src/record/programs.rs\n\n";
+                     # and of its machine code. What they mean: benches-src/tally/identity/src/programs.rs\n\n";

@@ -97,10 +97,11 @@ impl Current {
 
     /// How a record of this experiment relates to what lies here.
     pub fn freshness(&self, header: &Header) -> Freshness {
-        let older = header.sources.code.is_none().then(|| self.known.older_records.get(header));
+        let older_records = &self.known.older_records;
+        let older = header.sources.code.is_none().then(|| older_records.get(&header.experiment, header.seed));
         let then = match older {
             // Its hashes are of other things than today's.
-            Some(_) => &self.known.older_records.as_of_base(&self.chapter),
+            Some(_) => &older_records.as_of_base(&self.chapter),
             None => &header.sources,
         };
         let mut beneath = differences(&then.beneath, &self.sources.beneath);
@@ -112,7 +113,7 @@ impl Current {
         for (program, all) in &self.programs {
             let said = match older {
                 Some(older) => {
-                    let said = older.and_then(|older| self.known.older_records.of(older, program));
+                    let said = older.and_then(|older| older_records.of(older, program));
                     said.ok_or_else(|| BTreeSet::from([self.listing(program)]))
                 }
                 None => Ok(None),

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::record::files::read;
-use crate::record::processors::{caches_below, cpus_in_list};
+use crate::files::read;
+use crate::processors::{caches_below, cpus_in_list};
 
 /// One line such as `4 CPUs: 2 cores of 1 package, 2 threads each, 1 NUMA node, L3 shared by all`.
 /// What the kernel does not say is left out, and nothing is said where it says nothing.

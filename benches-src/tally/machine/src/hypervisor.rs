@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::cpu;
 use super::provider::Firmware;
-use crate::record::files::read;
+use crate::files::read;
 
 /// The hypervisor's kind, or "no". Nothing where it cannot be told: only x86's CPUs say that there
 /// is none.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::machine::kernel;
+use super::kernel;
 
 /// Names that must never stand in a record: this host's and this user's.
 pub fn private_names() -> Vec<String> {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result};
+use plans::project::Project;
 use serde::Deserialize;
 
 use super::checksum::{hash, hash_file};
-use crate::project::Project;
 
 /// What equivalences call the harness, which stands beneath all programs.
 pub const HARNESS: &str = "harness";

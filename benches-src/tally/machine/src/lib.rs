@@ -1,26 +1,32 @@
 //! What is known about the machine: an allow-list of facts. Never a host name, user, path, address,
 //! serial number or machine id.
 
+#![forbid(unsafe_code)]
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use identity::checksum::hash;
 use serde::{Deserialize, Serialize};
 
 pub use self::changed::SETTABLE;
+use self::files::{read, root};
 use self::list::{FACTS, Fact, ON_ENTRY};
-use super::processors::{bytes_of_cache, cpus_in_list};
-use crate::record::checksum::hash;
-use crate::record::files::{read, root};
+use self::processors::{bytes_of_cache, cpus_in_list};
 
+pub mod answered;
 mod changed;
 mod cpu;
 mod doubts;
 mod emulation;
+mod files;
 mod groups;
 mod hypervisor;
-pub(super) mod kernel;
+mod kernel;
 mod list;
 mod mitigations;
+pub mod private;
+pub mod processors;
 mod provider;
 mod strain;
 mod topology;

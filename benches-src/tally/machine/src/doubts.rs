@@ -1,7 +1,7 @@
 //! What about a machine calls for care.
 
 use super::{Facts, topology};
-use crate::record::processors::cpus_in_list;
+use crate::processors::cpus_in_list;
 
 /// Clock sources that are devices, or that only the kernel can read.
 const DEAR_CLOCKS: [&str; 6] = ["hpet", "acpi_pm", "pit", "xen", "jiffies", "refined-jiffies"];

@@ -11,7 +11,7 @@ use rustix::system::{Uname, uname};
 use rustix::time::{ClockId, clock_getres};
 
 use crate::answered::answered;
-use crate::record::files::read;
+use crate::files::read;
 
 /// What uname says, if it may be asked.
 static NAMES: LazyLock<Option<Uname>> = LazyLock::new(|| answered(uname));

@@ -5,18 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use plans::book::plan_file;
+use plans::name;
+use plans::project::Project;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use super::Header;
 use super::beneath::{HARNESS, beneath};
 use super::checksum::hash;
 use super::programs::{Compiled, Programs};
 use super::sources::Sources;
 use super::tokens;
-use crate::book::plan_file;
-use crate::name;
-use crate::project::Project;
 
 /// How it begins what is said of a program that is another one now and does the same work.
 pub const REWRITTEN: &str = "rewritten";
@@ -31,7 +30,7 @@ pub struct Known {
     pub harness: String,
     /// Records that were made before they said what runs.
     pub older_records: OlderRecords,
-    pub(super) equivalences: Vec<Equivalence>,
+    pub equivalences: Vec<Equivalence>,
 }
 
 /// Two builds of a program that do the same work, by `cargo tally compare-builds`.
@@ -155,8 +154,8 @@ impl Known {
 }
 
 impl OlderRecords {
-    pub fn get(&self, header: &Header) -> Option<&OlderRecord> {
-        self.record.get(&format!("{}-{}", header.experiment, header.seed))
+    pub fn get(&self, experiment: &str, seed: u64) -> Option<&OlderRecord> {
+        self.record.get(&format!("{experiment}-{seed}"))
     }
 
     /// What a record of a chapter would have said that was made of that revision.

@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use plans::book::plan_file;
+use plans::project::Project;
 use serde::{Deserialize, Serialize};
 
 use super::{code, tokens};
-use crate::book::plan_file;
-use crate::project::Project;
 
 /// Every program of the workspace as it lies here.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::record::files::read;
+use crate::files::read;
 
 /// How often CPUs were slowed down for their heat since the machine was started, all together.
 pub fn heat(root: &Path) -> Option<u64> {

@@ -3,12 +3,13 @@
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
+use plans::book::allocator::Allocator;
+
 use super::provider::Firmware;
 use super::{cpu, emulation, groups, hypervisor, kernel, mitigations, strain, topology};
-use crate::book::allocator::Allocator;
-use crate::record::files::{read, root, row};
-use crate::record::private::plain;
-use crate::record::processors::{Cache, caches_of, cpus_in_both, cpus_in_list, same_core};
+use crate::files::{read, root, row};
+use crate::private::plain;
+use crate::processors::{Cache, caches_of, cpus_in_both, cpus_in_list, same_core};
 
 /// One thing that is known of a machine.
 pub struct Fact {

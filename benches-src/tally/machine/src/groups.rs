@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::record::files::{read, row};
-use crate::record::processors::cpus_in_list;
+use crate::files::{read, row};
+use crate::processors::cpus_in_list;
 
 /// The least that any group allows, and at which height.
 #[derive(Debug, Clone, Copy, PartialEq)]

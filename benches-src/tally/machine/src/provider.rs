@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::record::files::read;
+use crate::files::read;
 
 /// What the firmware says of the machine.
 #[derive(Debug, Default, PartialEq, Eq)]

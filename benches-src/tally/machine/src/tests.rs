@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::list::flag_names;
 use super::*;
-use crate::record::private::without_folders;
+use crate::private::without_folders;
 
 #[test]
 fn of_compiler_flags_only_names_are_kept() {
@@ -195,7 +195,7 @@ fn limits_that_matter_are_doubts() {
 #[test]
 fn no_fact_names_this_host_user_or_control_group() {
     let text = serde_json::to_string(&Facts::read()).unwrap();
-    for name in crate::record::private::private_names() {
+    for name in crate::private::private_names() {
         assert!(!text.contains(&name), "{name}");
     }
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
