@@ -99,7 +99,8 @@ pub fn literal(pattern: &str) -> Regex {
 }
 
 /// What moves a terminal's cursor or colours, beyond the end of a line, or has what follows run
-/// from right to left.
+/// from right to left. Compiled where records are read, which asks it of each of their letters.
+#[inline]
 pub fn is_control(sign: char) -> bool {
     let turns = matches!(sign, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (sign.is_control() && !['\n', '\t'].contains(&sign))
