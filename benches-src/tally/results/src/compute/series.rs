@@ -119,14 +119,15 @@ pub(super) fn cpu_time(seen: &Seen, mode: &str) -> Option<f64> {
 /// A counter over all samples of one process, or over its whole run. What a system-wide counter
 /// does anyway, by the idle window, is taken off.
 pub(super) fn per_operation(seen: &Seen, counter: &str) -> Option<f64> {
-    let timed = seen.timed.as_ref().map(|timed| (timed.operations, timed.elapsed_ns, &timed.counters));
-    let whole_run = seen.whole_run.as_ref().map(|run| (run.operations, run.elapsed_ns, &run.counters));
-    let has_it = |(.., counters): &(u64, u64, &Named<u64>)| counters.contains_key(counter);
-    let (operations, elapsed_ns, counters) = timed.filter(has_it).or(whole_run.filter(has_it))?;
+    let within =
+        |operations, elapsed_ns, counters: &Named<u64>| Some((operations, elapsed_ns, *counters.get(counter)?));
+    let timed = seen.timed.as_ref().and_then(|own| within(own.operations, own.elapsed_ns, &own.counters));
+    let whole_run = || seen.whole_run.as_ref().and_then(|own| within(own.operations, own.elapsed_ns, &own.counters));
+    let (operations, elapsed_ns, moved) = timed.or_else(whole_run)?;
     if operations == 0 {
         return None;
     }
-    let mut moved = *counters.get(counter)? as f64;
+    let mut moved = moved as f64;
     if is_system_wide(counter) {
         let idle = seen.idle_window.as_ref()?;
         let rate = *idle.counters.get(counter)? as f64 / idle.elapsed_ns as f64;

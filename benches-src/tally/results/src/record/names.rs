@@ -1,6 +1,7 @@
 //! Names of what was seen. Thousands of processes say the same few: each name is in memory once,
 //! and what a process has by name lies in one piece.
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -48,7 +49,7 @@ impl Deref for Name {
     }
 }
 
-impl std::borrow::Borrow<str> for Name {
+impl Borrow<str> for Name {
     fn borrow(&self) -> &str {
         self
     }
@@ -80,14 +81,14 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// The same, of what was printed.
+/// What was printed, as it is looked at.
 pub fn named<T>(own: BTreeMap<String, T>) -> Named<T> {
     own.into_iter().map(|(name, value)| (name.as_str().into(), value)).collect()
 }
 
 /// What is known by name: as it is printed, or as it is looked at.
 pub trait ByName<T> {
-    fn named(&self, name: &str) -> Option<&T>;
+    fn look_up(&self, name: &str) -> Option<&T>;
 
     fn each<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a T)>
     where
@@ -95,7 +96,7 @@ pub trait ByName<T> {
 }
 
 impl<T> ByName<T> for BTreeMap<String, T> {
-    fn named(&self, name: &str) -> Option<&T> {
+    fn look_up(&self, name: &str) -> Option<&T> {
         self.get(name)
     }
 
@@ -108,7 +109,7 @@ impl<T> ByName<T> for BTreeMap<String, T> {
 }
 
 impl<T> ByName<T> for Named<T> {
-    fn named(&self, name: &str) -> Option<&T> {
+    fn look_up(&self, name: &str) -> Option<&T> {
         self.get(name)
     }
 

@@ -127,7 +127,7 @@ pub fn is_of(seen: &Observation, cell: &Cell, chapter: &str) -> bool {
 }
 
 fn has_parameters(seen: &impl ByName<Value>, cell: &Cell) -> bool {
-    cell.parameters.iter().all(|(name, value)| seen.named(name) == Some(value))
+    cell.parameters.iter().all(|(name, value)| seen.look_up(name) == Some(value))
 }
 
 /// Whether a process of this cell can have reported it.
@@ -197,7 +197,7 @@ fn measured(name: &str, measure: &Measure, all: &impl ByName<Measure>) -> Result
         ensure!(value.is_finite() && value.abs() <= most, "{value} {}", measure.unit);
         ensure!(*value >= 0.0 || is_difference(name, all), "{value} {}, below 0", measure.unit);
     }
-    let held = all.named(reading::HELD).map(|held| &held.values);
+    let held = all.look_up(reading::HELD).map(|held| &held.values);
     let counts = held.map_or(1, Vec::len);
     let values = measure.values.len();
     ensure!(values == 1 || values == counts, "{values} values for {counts} counts of what was held");
@@ -212,7 +212,7 @@ fn measured(name: &str, measure: &Measure, all: &impl ByName<Measure>) -> Result
 fn is_difference(name: &str, all: &impl ByName<Measure>) -> bool {
     // Where a process has no cgroup of its own, its total is the same difference, which neighbours
     // move as well.
-    let values = |own: &str| all.named(own).map(|measure| &measure.values);
+    let values = |own: &str| all.look_up(own).map(|measure| &measure.values);
     let stands_in = name == "total_bytes" && values("available_bytes") == values(name);
     Count::named(name).is_some() || name == "available_bytes" || stands_in || name.ends_with("_each")
 }
