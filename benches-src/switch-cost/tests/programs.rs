@@ -13,6 +13,7 @@ use support::{description, observe, programs_of_the_crate, run, seen, skipped};
 const LOOP_SOCKET: &str = env!("CARGO_BIN_EXE_loop-socket");
 const THREAD_SOCKET: &str = env!("CARGO_BIN_EXE_thread-socket");
 const TASK_SOCKET: &str = env!("CARGO_BIN_EXE_task-socket");
+const PROCESS_SOCKET: &str = env!("CARGO_BIN_EXE_process-socket");
 const CALL_THREAD: &str = env!("CARGO_BIN_EXE_call-thread");
 const THREAD_CHANNEL: &str = env!("CARGO_BIN_EXE_thread-channel");
 const READ_THREAD: &str = env!("CARGO_BIN_EXE_read-thread");
@@ -40,10 +41,9 @@ fn programs() -> Vec<Program> {
     programs
 }
 
-/// Those that are timed in laps, each with every word that one of its parameters may be. The others start a tool of others, which this
-/// machine may not have.
+/// Those that are timed in laps, each with every word that one of its parameters may be. The others are done once in a process.
 fn timed() -> Vec<Program> {
-    let timed = programs().into_iter().filter(|program| !program.is_tool());
+    let timed = programs().into_iter().filter(Program::is_timed);
     timed.flat_map(|program| [program.in_other_words(), vec![program]].concat()).collect()
 }
 
@@ -60,6 +60,11 @@ impl Program {
         SMALL.iter().filter(|(name, _)| new.has(name)).fold(new.clone(), |own, (name, value)| own.given(name, value))
     }
 
+    fn is_timed(&self) -> bool {
+        self.said.measures.iter().any(|own| own.name == "clock_cost")
+    }
+
+    /// Whether it starts a tool of others, which this machine may not have.
     fn is_tool(&self) -> bool {
         self.name.starts_with("tool-")
     }
@@ -286,6 +291,34 @@ fn two_cpus_means_that_neighbours_are_on_different_ones() {
             .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
             .collect();
         assert_eq!(counts, [(participants / 2).to_string(), (participants / 2).to_string()], "{program:?}: {output:?}");
+    }
+}
+
+#[test]
+fn a_ring_of_processes_has_one_for_each_participant_and_leaves_none_behind() {
+    // The driver and those that it has started, among which the shell itself is none.
+    let command = "for one in {pid} $(cat /proc/{pid}/task/{pid}/children); do \
+                   [ $one = $$ ] || echo $one $(grep Cpus_allowed_list /proc/$one/status); done";
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    for (placement, places) in [("one-cpu", 1), ("free", 1), ("two-cpus", 2)] {
+        if places > cpus {
+            return skipped("there is one CPU");
+        }
+        let flags = ["--hops", "8", "--json", "--placement", placement, "--command", command];
+        let output = run(&[PROCESS_SOCKET], &flags);
+        let (seen, said) = (
+            serde_json::from_slice::<Observation>(&output.stdout).unwrap(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        );
+        assert!(seen.measures["elapsed"].values[0] > 10.0, "{seen:?}");
+        let (mut of_place, mut left) = (BTreeMap::new(), Vec::new());
+        for line in said.lines() {
+            let words: Vec<_> = line.split_whitespace().collect();
+            *of_place.entry(words[2]).or_insert(0) += 1;
+            left.extend(Path::new("/proc").join(words[0]).exists().then_some(line));
+        }
+        assert_eq!(of_place.into_values().collect::<Vec<_>>(), vec![8 / places; places], "{placement}: {said}");
+        assert!(left.is_empty(), "{placement}: {left:?}");
     }
 }
 
