@@ -123,6 +123,7 @@ const SEARCHES = {
   'thread creation time': 'creation/what-a-single-thread-costs.html',
   'thread pool vs async': 'does-it-matter/what-if-a-request-asks-others.html',
   max_map_count: 'limits/how-to-raise-the-limit.html',
+  'process vs thread switch': 'switch-cost/is-a-process-switch-slower.html',
   undecided: 'glossary.html',
   'tail latency': 'does-it-matter/is-async-better-for-tail-latency.html',
   'allocator jemalloc': 'does-it-matter/how-much-is-the-allocator.html',
