@@ -5,6 +5,8 @@ mod dumbbell;
 mod ladder;
 mod scatter;
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::Value;
@@ -82,11 +84,12 @@ fn lines(rows: &[Value]) -> String {
 
 /// How to cite a figure: what it says, of which machines, and when that was measured; nothing where
 /// nothing was.
-fn cite(view: &View, chapter: &str, name: &str, said: &str, of: &str, headers: &[Header]) -> String {
+fn cite(view: &View, chapter: &str, name: &str, said: &str, of: &str, headers: &[Arc<Header>]) -> String {
     if headers.is_empty() {
         return String::new();
     }
-    let (days, efforts) = (record::days(headers), record::efforts(headers));
+    let headers = || headers.iter().map(|header| &**header);
+    let (days, efforts) = (record::days(headers()), record::efforts(headers()));
     let text = format!("{said} {BOOK} {name}. {of}; measured {days}, effort {efforts}.");
     downloads::citation(view, chapter, name, &text)
 }

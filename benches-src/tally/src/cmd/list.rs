@@ -1,5 +1,7 @@
 //! `tally list`: what there is, in which state; or about machines.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use clap::Args;
 
@@ -107,8 +109,8 @@ fn experiments(view: &View, form: Form) -> Result<String> {
 }
 
 /// When they were measured, and with which effort.
-fn when(headers: &[(&Plan, &Experiment, Header)]) -> String {
-    let headers = || headers.iter().map(|(_, _, header)| header);
+fn when(headers: &[(&Plan, &Experiment, Arc<Header>)]) -> String {
+    let headers = || headers.iter().map(|(_, _, header)| &**header);
     format!("measured {}, effort {}", record::days(headers()), record::efforts(headers()))
 }
 

@@ -220,7 +220,7 @@ fn revision(view: &View, program: &str) -> Result<Option<String>> {
         let header = view.header_on(&view.machine, plan, experiment)?;
         if let Some((header, Freshness::Fresh | Freshness::Older(_))) = header {
             // After a `+` there were changes that no revision has.
-            return Ok(header.revision.filter(|revision| !revision.ends_with('+')));
+            return Ok(header.revision.clone().filter(|revision| !revision.ends_with('+')));
         }
     }
     Ok(None)

@@ -111,24 +111,24 @@ impl<'a> Compared<'a> {
 /// A number on another machine than the one that is shown. What other programs took is no answer to
 /// the same question.
 pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measured> {
-    let compute = |asked: &Asked| -> Result<Measured> {
-        Ok(match view.kept_on(machine, asked.plan, asked.experiment)?.as_ref() {
-            Ok((record, aged)) => match aged.of(asked.programs()) {
-                Freshness::Fresh | Freshness::Older(_) => record.evaluate(&asked.expression)?,
-                Freshness::Stale(Stale { what, .. }) => {
-                    Err(Missing::new("stale", format!("{} ({})", render::CHANGED_SINCE, what.join(", "))))
-                }
-            },
-            Err(missing) => Err(missing.clone()),
-        })
-    };
     let there = view.of_machine(machine.clone());
+    let compute = |asked: &Asked| match there.kept(asked.plan, asked.experiment)?.as_ref() {
+        Ok((_, aged)) => match aged.of(asked.programs()) {
+            Freshness::Fresh | Freshness::Older(_) => there.evaluate(asked),
+            Freshness::Stale(Stale { what, .. }) => {
+                Ok(Err(Missing::new("stale", format!("{} ({})", render::CHANGED_SINCE, what.join(", ")))))
+            }
+        },
+        Err(missing) => Ok(Err(missing.clone())),
+    };
     there.once("elsewhere", asked, || {
-        // A record that will not be kept is asked for all that has a name, so that among hundreds
-        // of machines few are read twice.
-        if view.will_forget(machine, asked.experiment) {
+        // A record that is read is asked for all that has a name, so that among hundreds of
+        // machines few are read twice.
+        if !view.is_kept(machine, asked.experiment) {
+            drop(there.headline_in_each(asked.plan, asked.experiment)?);
             for named in view.plans.quantities().filter(|own| own.experiment == asked.experiment.name) {
                 let Ok(other) = view.plans.asked(&named.name, None) else { continue };
+                drop((there.evaluate(&other)?, render::marks(&there, &other)?));
                 drop(there.once("elsewhere", &other, || compute(&other))?);
             }
         }

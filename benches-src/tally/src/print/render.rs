@@ -143,8 +143,10 @@ pub fn in_words(view: &View, asked: &Asked, measured: &Measured) -> Result<Strin
 /// What has to stand beside a number: of the processes beneath it those that died, since what is
 /// left may be what survives; and that it moved.
 pub fn marks(view: &View, asked: &Asked) -> Result<Vec<Mark>> {
-    let kept = view.kept(asked.plan, asked.experiment)?;
-    Ok(kept.as_ref().as_ref().map_or(Vec::new(), |(record, _)| record.marks(&asked.expression)))
+    view.marked_once(asked, || {
+        let kept = view.kept(asked.plan, asked.experiment)?;
+        Ok(kept.as_ref().as_ref().map_or(Vec::new(), |(record, _)| record.marks(&asked.expression)))
+    })
 }
 
 /// The same for scripts.

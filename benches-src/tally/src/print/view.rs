@@ -15,12 +15,14 @@ use anyhow::Result;
 
 use crate::book::answer::State;
 use crate::book::experiment::Experiment;
+use crate::book::expression::Expression;
 use crate::book::places::Places;
 use crate::book::plan::{Plan, Plans};
 use crate::book::published::Published;
 use crate::book::quantities::Asked;
 use crate::book::takeaways::Front;
 use crate::compute::between::Between;
+use crate::compute::doubts::Mark;
 use crate::compute::quantity::{Measured, Missing};
 use crate::compute::sessions::Sessions;
 use crate::print::calculator::Calculator;
@@ -87,6 +89,10 @@ struct Read {
     /// What numbers came to: in which way they were asked for, of which machine, and what was
     /// asked.
     measured: RefCell<HashMap<(&'static str, String, String), Measured>>,
+    /// What headlines came to in each session, of which machine and experiment.
+    headlines: RefCell<HashMap<(String, String), Vec<f64>>>,
+    /// What stands beside numbers, of which machine.
+    marks: RefCell<HashMap<(String, String), Vec<Mark>>>,
     /// How the calculator answers: with which machine's numbers, whether that is the one that is
     /// shown, and which case.
     answers: RefCell<HashMap<(String, bool, String), Option<State>>>,
@@ -107,6 +113,8 @@ impl View {
             stores: RefCell::default(),
             records: Records::of(machine.clone()).into(),
             measured: RefCell::default(),
+            headlines: RefCell::default(),
+            marks: RefCell::default(),
             answers: RefCell::default(),
             current: RefCell::default(),
             identity: OnceCell::new(),
@@ -180,10 +188,9 @@ impl View {
         Ok(kept)
     }
 
-    /// Whether the record of an experiment on another machine has to be read, and will not be kept
-    /// for long.
-    pub fn will_forget(&self, machine: &Machine, experiment: &Experiment) -> bool {
-        self.read.records.borrow().will_forget(&records::key(machine, experiment))
+    /// Whether the record of an experiment on a machine is in memory.
+    pub fn is_kept(&self, machine: &Machine, experiment: &Experiment) -> bool {
+        self.read.records.borrow().has(&records::key(machine, experiment))
     }
 
     /// What was measured and where, without the measurements: the header of a record and how fresh
@@ -193,7 +200,7 @@ impl View {
         machine: &Machine,
         plan: &Plan,
         experiment: &Experiment,
-    ) -> Result<Option<(Header, Freshness)>> {
+    ) -> Result<Option<(Arc<Header>, Freshness)>> {
         let current = self.current(plan, experiment)?;
         let store = self.store(machine);
         let Ok(Some(found)) = store.find(&plan.chapter, &experiment.name, &current) else { return Ok(None) };
@@ -231,7 +238,7 @@ impl View {
     }
 
     /// What stands above a machine's records.
-    pub fn headers(&self, machine: &Machine) -> Result<Vec<(&Plan, &Experiment, Header)>> {
+    pub fn headers(&self, machine: &Machine) -> Result<Vec<(&Plan, &Experiment, Arc<Header>)>> {
         let mut headers = Vec::new();
         for (plan, experiment) in self.plans.experiments() {
             let header = self.header_on(machine, plan, experiment)?;
@@ -266,8 +273,24 @@ impl View {
         asked: &Asked,
         compute: impl FnOnce() -> Result<Measured>,
     ) -> Result<Measured> {
-        let words = format!("{}: {}", asked.experiment.name, asked.expression);
-        remembered(&self.read.measured, (way, self.machine.slug().to_owned(), words), compute)
+        remembered(&self.read.measured, (way, self.machine.slug().to_owned(), in_words(asked)), compute)
+    }
+
+    /// What stands beside a number of the machine that is shown, computed once likewise.
+    pub fn marked_once(&self, asked: &Asked, compute: impl FnOnce() -> Result<Vec<Mark>>) -> Result<Vec<Mark>> {
+        remembered(&self.read.marks, (self.machine.slug().to_owned(), in_words(asked)), compute)
+    }
+
+    /// What an experiment's headline comes to in each session of the very same build, on the
+    /// machine that is shown. What cannot be read is said where it would be shown.
+    pub fn headline_in_each(&self, plan: &Plan, experiment: &Experiment) -> Result<Vec<f64>> {
+        let Some(headline) = &experiment.headline else { return Ok(Vec::new()) };
+        let key = (self.machine.slug().to_owned(), experiment.name.clone());
+        remembered(&self.read.headlines, key, || {
+            let expression = Expression::parse(headline)?;
+            let kept = self.kept(plan, experiment)?;
+            Ok(kept.as_ref().as_ref().map_or(Vec::new(), |(sessions, _)| sessions.medians_of_the_same(&expression)))
+        })
     }
 
     /// How the calculator answers a case with a machine's numbers, computed once: findings ask it
@@ -363,9 +386,14 @@ impl View {
     }
 }
 
+/// What is asked, as it is remembered.
+fn in_words(asked: &Asked) -> String {
+    format!("{}: {}", asked.experiment.name, asked.expression)
+}
+
 /// Any record of a machine tells what machine it is; the newest does so best.
 pub fn newest<'a, 'b>(
-    headers: &'b [(&'a Plan, &'a Experiment, Header)],
-) -> Option<&'b (&'a Plan, &'a Experiment, Header)> {
+    headers: &'b [(&'a Plan, &'a Experiment, Arc<Header>)],
+) -> Option<&'b (&'a Plan, &'a Experiment, Arc<Header>)> {
     headers.iter().max_by_key(|(_, _, header)| &header.before.time)
 }

@@ -71,7 +71,9 @@ pub fn now(renamed: &[Renamed], cell: &Cell) -> Cell {
 
 /// Has cells of a record called as they are now.
 pub fn call(renamed: &[Renamed], cells: &mut [Cell]) {
-    cells.iter_mut().for_each(|cell| *cell = now(renamed, cell));
+    if !renamed.is_empty() {
+        cells.iter_mut().for_each(|cell| *cell = now(renamed, cell));
+    }
 }
 
 /// What a cell was called in records.

@@ -42,6 +42,13 @@ impl Sessions {
         self.others.iter().map(|other| &other.record)
     }
 
+    /// What a number comes to in each session of the very same build.
+    pub fn medians_of_the_same(&self, expression: &Expression) -> Vec<f64> {
+        let of_the_same = self.others().filter(|other| other.header.is_of_the_same(&self.shown.header));
+        let all = [&self.shown].into_iter().chain(of_the_same);
+        all.filter_map(|own| Some(own.evaluate(expression).ok()?.ok()?.estimate.median)).collect()
+    }
+
     /// A number with the interval that holds between sessions: the median over those that speak of
     /// its programs. The outer error is a mistake in the expression.
     pub fn evaluate(&self, expression: &Expression) -> Result<Measured> {

@@ -106,7 +106,7 @@ impl Contributed {
     }
 
     /// Every record that can be read: its session, its place in it, its header.
-    pub fn records(&self) -> impl Iterator<Item = (&Session, usize, &Header)> {
+    pub fn records(&self) -> impl Iterator<Item = (&Session, usize, &Arc<Header>)> {
         self.sessions.iter().flat_map(|session| {
             let headers = session.digest.records.iter().enumerate();
             headers.map(move |(index, (header, _))| (session, index, header))
@@ -114,7 +114,7 @@ impl Contributed {
     }
 
     /// Those of an experiment.
-    pub fn records_of(&self, chapter: &str, experiment: &str) -> impl Iterator<Item = (&Session, usize, &Header)> {
+    pub fn records_of(&self, chapter: &str, experiment: &str) -> impl Iterator<Item = (&Session, usize, &Arc<Header>)> {
         self.records().filter(move |(.., header)| header.chapter == chapter && header.experiment == experiment)
     }
 }
@@ -132,7 +132,7 @@ impl Session {
                 differences.join(", ")
             );
         }
-        let day = day(digest.records.iter().map(|(header, _)| header));
+        let day = day(digest.records.iter().map(|(header, _)| &**header));
         ensure!(day.as_ref() == Some(&name.0), "it was measured on {}", day.unwrap_or_default());
         Ok(Self { path: path.to_owned(), digest, unpacked: OnceLock::new() })
     }
@@ -145,7 +145,7 @@ impl Session {
 
     /// What each of its records says that it is.
     pub fn headers(&self) -> impl Iterator<Item = &Header> + Clone {
-        self.digest.records.iter().map(|(header, _)| header)
+        self.digest.records.iter().map(|(header, _)| &**header)
     }
 
     /// One of its records, without raw samples.

@@ -6,6 +6,7 @@
 mod kept;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -51,8 +52,9 @@ pub struct Entry {
 pub struct Digest {
     /// What it is the digest of.
     pub head: Head,
-    /// Each record's header and end, in the order of the head.
-    pub records: Vec<(Header, End)>,
+    /// Each record's header and end, in the order of the head. Who finds a record shares its
+    /// header.
+    pub records: Vec<(Arc<Header>, End)>,
     packed: Vec<Vec<u8>>,
 }
 
@@ -130,16 +132,16 @@ impl Digest {
 
     /// Reads one record: the header and the end that are known, and its processes.
     pub fn record(&self, index: usize) -> Result<Record> {
-        let (header, end) = self.records[index].clone();
+        let (header, end) = &self.records[index];
         let text = unpack(&self.packed[index], MOST_FRAME_BYTES)?;
         let Own::Runs(mut runs) = serde_json::from_str(&without_sum(text.trim_end_matches('\n'))?)? else {
             bail!("the processes of a record are expected here");
         };
         share_parameters(&mut runs);
         let entry = &self.head.records[index];
-        let mut sound = validity::Reader::new(&header, &entry.chapter, &entry.experiment)?;
+        let mut sound = validity::Reader::new(header, &entry.chapter, &entry.experiment)?;
         runs.iter().try_for_each(|run| sound.run(run, validity::seen))?;
-        Ok(Record { header, runs, end: Some(end) })
+        Ok(Record { header: Header::clone(header), runs, end: Some(end.clone()) })
     }
 
     /// How long the packed processes of a record are, in bytes.
@@ -204,7 +206,7 @@ fn read_head(line: &str) -> Result<Head> {
     Ok(head)
 }
 
-fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> {
+fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Arc<Header>, End)> {
     let exact = |line: &str| -> Result<Line> {
         let read = Line::read(line)?;
         let again = serde_json::to_string(&read)?;
@@ -216,7 +218,7 @@ fn read_record(entry: &Entry, header: &str, end: &str) -> Result<(Header, End)> 
     };
     let sound = validity::Reader::new(&header, &entry.chapter, &entry.experiment)?;
     sound.end(&end)?;
-    Ok((*header, *end))
+    Ok((header.into(), *end))
 }
 
 /// The lines of each record of a bundle's text.

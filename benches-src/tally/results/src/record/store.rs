@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, bail, ensure};
 
@@ -48,7 +48,7 @@ enum Kept {
 /// A record that there is, of which the header was read. Its cells are called as they are today.
 pub struct Found<'a> {
     /// What was measured, and where.
-    pub header: Header,
+    pub header: Arc<Header>,
     place: Place<'a>,
     store: &'a Store,
     current: &'a Current,
@@ -96,7 +96,7 @@ impl Store {
             Kept::Local(project) => {
                 let path = project.local_record(chapter, experiment);
                 let header = Record::load_header(&path)?;
-                Ok(header.map(|header| found(header, Place::File(path))))
+                Ok(header.map(|header| found(header.into(), Place::File(path))))
             }
             Kept::Exported(own) => {
                 if let Some(unreadable) = self.unreadable() {
@@ -141,8 +141,10 @@ impl Store {
 }
 
 impl<'a> Found<'a> {
-    fn of(store: &'a Store, mut header: Header, place: Place<'a>, current: &'a Current) -> Self {
-        renamed::call(&current.renamed, &mut header.cells);
+    fn of(store: &'a Store, mut header: Arc<Header>, place: Place<'a>, current: &'a Current) -> Self {
+        if !current.renamed.is_empty() {
+            renamed::call(&current.renamed, &mut Arc::make_mut(&mut header).cells);
+        }
         Self { header, place, store, current }
     }
 

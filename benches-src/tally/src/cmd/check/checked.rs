@@ -25,7 +25,7 @@ impl Checked {
         let bundles = own.sessions.iter().map(|session| session.digest.head.bundle.as_str());
         let mut all: String = [own_edition()?.as_str()].into_iter().chain(bundles).collect::<Vec<_>>().join("\n");
         for Shown { found, planned, .. } in shown {
-            let Header { experiment, seed, cells, .. } = &found.header;
+            let Header { experiment, seed, cells, .. } = &*found.header;
             all += &format!("\n{experiment} {seed} {cells:?}");
             all.extend(planned.named.iter().map(|(name, expression)| format!("\n{name}: {expression:?}")));
         }

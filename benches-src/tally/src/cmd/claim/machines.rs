@@ -128,7 +128,7 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
             (Err(missing), Form::Page) => render::boxed_inline(missing),
             (measured, _) => render::in_words(view, &part.asked, measured)?,
         });
-        if let Ok((_, of_record)) = view.kept(part.asked.plan, part.asked.experiment)?.as_ref() {
+        if let Some((_, of_record)) = view.header_on(&view.machine, part.asked.plan, part.asked.experiment)? {
             let of_part = of_record.of(part.asked.programs());
             freshness = if age(&of_part) > age(&freshness) { of_part } else { freshness };
         }

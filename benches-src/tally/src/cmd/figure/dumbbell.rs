@@ -4,6 +4,7 @@
 mod marks;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -133,7 +134,7 @@ fn aloud(planned: &Planned, compared: &[Compared]) -> String {
 
 /// How to cite it: what it says, and where that was measured.
 fn cite_of(view: &View, name: &str, said: &str, compared: &[Compared]) -> Result<String> {
-    let mut headers: Vec<Header> = Vec::new();
+    let mut headers: Vec<Arc<Header>> = Vec::new();
     for Compared { asked: Three { ratio, .. }, .. } in compared {
         headers.extend(view.header_on(&view.machine, ratio.plan, ratio.experiment)?.map(|(header, _)| header));
     }

@@ -5,6 +5,7 @@ mod found;
 mod marks;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::Result;
 
@@ -182,7 +183,7 @@ fn lines_of(planned: &Planned, asked: &Heads, points: &[Point]) -> String {
 
 /// How to cite it: what it says, and of which machines.
 fn cite_of(view: &View, planned: &Planned, asked: &Heads, points: &[Point], finding: &str) -> Result<String> {
-    let (mut headers, mut machines): (Vec<Header>, Vec<&str>) = Default::default();
+    let (mut headers, mut machines): (Vec<Arc<Header>>, Vec<&str>) = Default::default();
     for point in points.iter().filter(|point| point.x().is_some()) {
         machines.push(point.machine.name());
         for place in DRAWN {

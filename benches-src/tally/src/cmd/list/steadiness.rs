@@ -3,11 +3,9 @@
 
 use anyhow::Result;
 
-use crate::book::expression::Expression;
 use crate::print::format;
 use crate::print::view::View;
 use crate::project::Machine;
-use crate::record::Record;
 
 /// How far headlines moved, sorted.
 pub struct Steadiness {
@@ -20,19 +18,7 @@ impl Steadiness {
         let view = view.of_machine(machine.clone());
         let mut moved = Vec::new();
         for (plan, experiment) in view.plans.experiments() {
-            let Some(headline) = &experiment.headline else { continue };
-            let expression = Expression::parse(headline)?;
-            let sessions = view.with_found(plan, experiment, |found| {
-                let others = found.others()?.into_iter().map(|other| other.record);
-                let of_the_same = |record: &Record| record.header.is_of_the_same(&found.header);
-                let others: Vec<Record> = others.filter(of_the_same).collect();
-                let shown = if others.is_empty() { None } else { found.load()? };
-                Ok(shown.into_iter().chain(others).collect::<Vec<_>>())
-            });
-            // What cannot be read is said where it would be shown.
-            let Ok(Some(sessions)) = sessions else { continue };
-            let medians = sessions.iter().filter_map(|own| Some(own.evaluate(&expression).ok()?.ok()?.estimate.median));
-            moved.extend(spread(&medians.collect::<Vec<_>>()));
+            moved.extend(spread(&view.headline_in_each(plan, experiment)?));
         }
         moved.sort_by(f64::total_cmp);
         Ok(Self { moved })

@@ -22,8 +22,6 @@ pub struct Records {
     others: VecDeque<(Key, Rc<Kept>)>,
     /// How many processes these have.
     processes: usize,
-    /// Whether there was no room for one of them any more.
-    forgets: bool,
 }
 
 /// A machine's word and an experiment.
@@ -40,12 +38,11 @@ const MOST_OF_OTHERS: usize = 30_000;
 impl Records {
     /// None yet, of a book that shows this machine.
     pub fn of(home: Machine) -> Self {
-        Self { home, kept: HashMap::new(), others: VecDeque::new(), processes: 0, forgets: false }
+        Self { home, kept: HashMap::new(), others: VecDeque::new(), processes: 0 }
     }
 
-    /// Whether there is no room for all of them, and this one would have to be read.
-    pub fn will_forget(&self, key: &Key) -> bool {
-        self.forgets && !self.kept.contains_key(key) && !self.others.iter().any(|(own, ..)| own == key)
+    pub fn has(&self, key: &Key) -> bool {
+        self.kept.contains_key(key) || self.others.iter().any(|(own, ..)| own == key)
     }
 
     pub fn get(&mut self, key: &Key) -> Option<Rc<Kept>> {
@@ -69,7 +66,6 @@ impl Records {
         self.others.push_back((key, kept));
         while self.processes > MOST_OF_OTHERS && self.others.len() > 1 {
             self.processes -= self.others.pop_front().map_or(0, |(_, kept)| processes(&kept));
-            self.forgets = true;
         }
     }
 }

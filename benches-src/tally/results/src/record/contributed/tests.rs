@@ -76,7 +76,7 @@ fn sessions_are_added_and_what_is_there_already_is_not_added_again() {
     for session in &own.sessions {
         session.check_digest().unwrap();
         for record in session.records_as_written().unwrap() {
-            let known = own.records().find(|(.., header)| **header == record.header).unwrap();
+            let known = own.records().find(|(.., header)| ***header == record.header).unwrap();
             assert_eq!(known.0.record(known.1).unwrap(), record.seen());
         }
     }

@@ -104,7 +104,7 @@ fn a_digest_has_what_a_record_comes_to_and_a_bundle_the_record() {
     );
     for (index, record) in records.iter().enumerate() {
         assert_eq!(digest.record(index).unwrap(), record.clone().seen());
-        assert_eq!(digest.records[index].0, record.header);
+        assert_eq!(*digest.records[index].0, record.header);
     }
     assert_eq!(records_of_bundle(bundle).unwrap(), *records);
     assert_eq!(digest.unpacked(bundle).unwrap().concat(), unpack(bundle, MOST_BUNDLE_BYTES).unwrap());
