@@ -73,7 +73,8 @@ export const environment = (settings) =>
 /** Runs `mdbook build` with these settings of [preprocessor.measure] and in this environment; { status, output, site }. */
 export function build(checkout, settings = {}, more = {}) {
   const env = { ...process.env, ...more, ...environment(settings) };
-  const { status, stdout, stderr } = spawnSync('mdbook', ['build'], { cwd: checkout, env, encoding: 'utf8' });
+  const { status, stdout, stderr, error } = spawnSync('mdbook', ['build'], { cwd: checkout, env, encoding: 'utf8' });
+  if (error) throw new Error(`cannot start mdbook: ${error.message}; ci/test installs it into target/tools/bin, which has to be in PATH`);
   return { status, output: stdout + stderr, site: join(checkout, 'site') };
 }
 
