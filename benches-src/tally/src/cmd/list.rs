@@ -187,14 +187,17 @@ fn kinds(view: &View, form: Form) -> Result<String> {
 
 /// What a full run would add to the chapter of a page, where this machine's quick one is shown.
 fn full_only(view: &View) -> Result<String> {
+    if view.machine != Machine::Local {
+        return Ok(String::new());
+    }
     let mut lacking = 0;
     for (plan, experiment) in view.plans.experiments().filter(|(plan, _)| view.is_in_chapter(&plan.chapter)) {
         let is_added = experiment.is_full_only() && experiment.is_asked_for(&[]);
         lacking += usize::from(is_added && view.kept(plan, experiment)?.is_err());
     }
-    Ok(match (&view.machine, lacking) {
-        (Machine::Exported(_) | Machine::Session(_), _) | (_, 0) => String::new(),
-        (_, 1) => " A full run adds one experiment to this chapter.".to_owned(),
-        (_, many) => format!(" A full run adds {many} experiments to this chapter."),
+    Ok(match lacking {
+        0 => String::new(),
+        1 => " A full run adds one experiment to this chapter.".to_owned(),
+        many => format!(" A full run adds {many} experiments to this chapter."),
     })
 }

@@ -85,7 +85,8 @@ impl Figure {
     /// Whether it stands beside this cell. It says every parameter of it: else it would stand
     /// beside variants as well, of which nobody published anything.
     pub fn stands_beside(&self, cell: &Cell) -> Result<bool> {
-        let Some(text) = &self.beside else { return Ok(false) };
+        let of_its_program = |text: &&String| text.starts_with(&cell.program);
+        let Some(text) = self.beside.as_ref().filter(of_its_program) else { return Ok(false) };
         let Expression::Leaf(selector) = Expression::parse(text)? else {
             bail!("published figure {} stands beside one cell, not {text:?}", self.id);
         };

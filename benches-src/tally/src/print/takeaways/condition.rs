@@ -3,7 +3,6 @@
 use anyhow::Result;
 
 use crate::book::answer::State;
-use crate::book::expression::Expression;
 use crate::book::takeaways::condition::{Comparison, Condition, RANGE};
 use crate::compute::judging::ALIKE;
 use crate::compute::quantity::{Missing, TOO_UNCERTAIN};
@@ -78,11 +77,10 @@ fn side(view: &View, machine: &Machine, text: &str) -> Result<Result<Side, Missi
         let ends = medians.first().zip(medians.last()).map(|(low, high)| Side { low: *low, high: *high });
         return Ok(ends.ok_or_else(|| Missing::new("not measured", format!("no machine has measured {name}"))));
     }
-    let expression = Expression::parse(text)?;
-    if let Expression::Number(number) = expression {
+    if let Ok(number) = text.parse() {
         return Ok(Ok(Side { low: number, high: number }));
     }
-    Ok(match across::measured(view, machine, &view.plans.ask(expression, None)?)? {
+    Ok(match across::measured(view, machine, &view.plans.asked(text, None)?)? {
         Err(missing) => Err(missing),
         // Without an interval nothing is certain.
         Ok(quantity) => {
