@@ -38,8 +38,10 @@ async fn pass_on(link: Ends, ended: Arc<AtomicBool>) -> Result<u64> {
     let mut passed = 0;
     loop {
         link.from.notified().await;
+        // Before the permit goes on: the driver may end the ring as soon as it has come round.
+        let is_end = ended.load(Ordering::Relaxed);
         link.to.notify_one();
-        if ended.load(Ordering::Relaxed) {
+        if is_end {
             return Ok(passed);
         }
         passed += 1;
