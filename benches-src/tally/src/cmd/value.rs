@@ -59,7 +59,7 @@ impl Value {
                 let kept = view.kept(asked.plan, asked.experiment)?;
                 let state = render::state_word(&kept);
                 let mut value = render::json(&asked.expression.to_string(), &measured, view.machine.slug(), state);
-                render::add_marks(&mut value, &render::marks(view, &asked)?);
+                render::add_marks(&mut value, &view.marks(&asked)?);
                 value.to_string() + "\n"
             }
         })

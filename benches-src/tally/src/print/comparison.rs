@@ -124,11 +124,11 @@ pub fn elsewhere(view: &View, machine: &Machine, asked: &Asked) -> Result<Measur
     there.once("elsewhere", asked, || {
         // A record that is read is asked for all that has a name, so that among hundreds of
         // machines few are read twice.
-        if !view.is_kept(machine, asked.experiment) {
+        if !there.is_kept(asked.experiment) {
             drop(there.headline_in_each(asked.plan, asked.experiment)?);
             for named in view.plans.quantities().filter(|own| own.experiment == asked.experiment.name) {
                 let Ok(other) = view.plans.asked(&named.name, None) else { continue };
-                drop((there.evaluate(&other)?, render::marks(&there, &other)?));
+                drop((there.evaluate(&other)?, there.marks(&other)?));
                 drop(there.once("elsewhere", &other, || compute(&other))?);
             }
         }

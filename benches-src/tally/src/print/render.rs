@@ -115,7 +115,7 @@ pub fn leading_marks(view: &View, asked: &Asked) -> Result<Vec<(String, String)>
     let anchor = view.link_to_number(asked)?;
     let stale = stale(view, asked)?.filter(|_| !view.is_said_above(asked.experiment));
     let stale = stale.map(|note| (note.word.to_owned(), leading(note.word, &note.reason, &anchor)));
-    let marks = marks(view, asked)?.into_iter().map(|mark| {
+    let marks = view.marks(asked)?.into_iter().map(|mark| {
         let reason = format!("{}: {}", asked.expression, mark.words);
         let leading = leading(&mark.short, &reason, &anchor);
         (mark.short, leading)
@@ -137,19 +137,10 @@ pub fn in_words(view: &View, asked: &Asked, measured: &Measured) -> Result<Strin
         return Ok(plain(measured));
     }
     let stale = stale(view, asked)?.map_or(String::new(), |note| format!(" ({})", note.word));
-    Ok(plain(measured) + &stale + &marks_in_words(&marks(view, asked)?))
+    Ok(plain(measured) + &stale + &marks_in_words(&view.marks(asked)?))
 }
 
-/// What has to stand beside a number: of the processes beneath it those that died, since what is
-/// left may be what survives; and that it moved.
-pub fn marks(view: &View, asked: &Asked) -> Result<Vec<Mark>> {
-    view.marked_once(asked, || {
-        let kept = view.kept(asked.plan, asked.experiment)?;
-        Ok(kept.as_ref().as_ref().map_or(Vec::new(), |(record, _)| record.marks(&asked.expression)))
-    })
-}
-
-/// The same for scripts.
+/// Adds what stands beside a number, for scripts.
 pub fn add_marks(object: &mut serde_json::Value, marks: &[Mark]) {
     for mark in marks {
         object[mark.key] = mark.words.clone().into();

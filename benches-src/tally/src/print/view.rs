@@ -2,6 +2,7 @@
 //! records it needs.
 
 mod machines;
+mod numbers;
 mod records;
 mod ways;
 
@@ -15,11 +16,9 @@ use anyhow::Result;
 
 use crate::book::answer::State;
 use crate::book::experiment::Experiment;
-use crate::book::expression::Expression;
 use crate::book::places::Places;
 use crate::book::plan::{Plan, Plans};
 use crate::book::published::Published;
-use crate::book::quantities::Asked;
 use crate::book::takeaways::Front;
 use crate::compute::between::Between;
 use crate::compute::doubts::Mark;
@@ -188,9 +187,9 @@ impl View {
         Ok(kept)
     }
 
-    /// Whether the record of an experiment on a machine is in memory.
-    pub fn is_kept(&self, machine: &Machine, experiment: &Experiment) -> bool {
-        self.read.records.borrow().has(&records::key(machine, experiment))
+    /// Whether the record of an experiment on the machine that is shown is in memory.
+    pub fn is_kept(&self, experiment: &Experiment) -> bool {
+        self.read.records.borrow().has(&records::key(&self.machine, experiment))
     }
 
     /// What was measured and where, without the measurements: the header of a record and how fresh
@@ -255,54 +254,6 @@ impl View {
     /// What stands behind the name of the reference machine, and of no other.
     pub fn reference_mark(&self, machine: &Machine) -> &'static str {
         if self.project.reference().as_ref() == Some(machine) { " (reference)" } else { "" }
-    }
-
-    /// Evaluates what is asked for in its experiment's record on the machine that is shown.
-    pub fn evaluate(&self, asked: &Asked) -> Result<Measured> {
-        self.once("", asked, || match self.kept(asked.plan, asked.experiment)?.as_ref() {
-            Err(missing) => Ok(Err(missing.clone())),
-            Ok((record, _)) => record.evaluate(&asked.expression),
-        })
-    }
-
-    /// What is asked of the machine that is shown, computed once in this way: a number stands on
-    /// many pages, and all machines are asked for it.
-    pub fn once(
-        &self,
-        way: &'static str,
-        asked: &Asked,
-        compute: impl FnOnce() -> Result<Measured>,
-    ) -> Result<Measured> {
-        remembered(&self.read.measured, (way, self.machine.slug().to_owned(), in_words(asked)), compute)
-    }
-
-    /// What stands beside a number of the machine that is shown, computed once likewise.
-    pub fn marked_once(&self, asked: &Asked, compute: impl FnOnce() -> Result<Vec<Mark>>) -> Result<Vec<Mark>> {
-        remembered(&self.read.marks, (self.machine.slug().to_owned(), in_words(asked)), compute)
-    }
-
-    /// What an experiment's headline comes to in each session of the very same build, on the
-    /// machine that is shown. What cannot be read is said where it would be shown.
-    pub fn headline_in_each(&self, plan: &Plan, experiment: &Experiment) -> Result<Vec<f64>> {
-        let Some(headline) = &experiment.headline else { return Ok(Vec::new()) };
-        let key = (self.machine.slug().to_owned(), experiment.name.clone());
-        remembered(&self.read.headlines, key, || {
-            let expression = Expression::parse(headline)?;
-            let kept = self.kept(plan, experiment)?;
-            Ok(kept.as_ref().as_ref().map_or(Vec::new(), |(sessions, _)| sessions.medians_of_the_same(&expression)))
-        })
-    }
-
-    /// How the calculator answers a case with a machine's numbers, computed once: findings ask it
-    /// of all machines.
-    pub fn answered_once(
-        &self,
-        machine: &Machine,
-        case: &str,
-        compute: impl FnOnce() -> Result<Option<State>>,
-    ) -> Result<Option<State>> {
-        let key = (machine.slug().to_owned(), *machine == self.machine, case.to_owned());
-        remembered(&self.read.answers, key, compute)
     }
 
     fn load(&self, machine: &Machine, plan: &Plan, experiment: &Experiment) -> Result<Kept> {
@@ -384,11 +335,6 @@ impl View {
         let read = || Ok(Rc::new(Current::read(plan, experiment, &self.read.known)));
         remembered(&self.read.current, experiment.name.clone(), read)
     }
-}
-
-/// What is asked, as it is remembered.
-fn in_words(asked: &Asked) -> String {
-    format!("{}: {}", asked.experiment.name, asked.expression)
 }
 
 /// Any record of a machine tells what machine it is; the newest does so best.

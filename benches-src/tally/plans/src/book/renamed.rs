@@ -65,14 +65,17 @@ impl Called {
 
 /// What a cell of a record is called now; as it was, where it was not renamed.
 pub fn now(renamed: &[Renamed], cell: &Cell) -> Cell {
-    let own = renamed.iter().find(|own| own.was.is(cell));
-    own.map_or_else(|| cell.clone(), |own| own.is.instead_of(&own.was, cell))
+    let mut cell = cell.clone();
+    call(renamed, std::slice::from_mut(&mut cell));
+    cell
 }
 
 /// Has cells of a record called as they are now.
 pub fn call(renamed: &[Renamed], cells: &mut [Cell]) {
-    if !renamed.is_empty() {
-        cells.iter_mut().for_each(|cell| *cell = now(renamed, cell));
+    for cell in cells {
+        if let Some(own) = renamed.iter().find(|own| own.was.is(cell)) {
+            *cell = own.is.instead_of(&own.was, cell);
+        }
     }
 }
 

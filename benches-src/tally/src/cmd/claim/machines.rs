@@ -120,7 +120,7 @@ fn judged(view: &View, chapter: &Plan, claim: &Claim, form: Form) -> Result<OnMa
     let judged = Judged::new(view, chapter, claim)?;
     let (mut numbers, mut freshness) = (Vec::new(), Freshness::Fresh);
     for part in &judged.parts {
-        let marks = || render::marks(view, &part.asked);
+        let marks = || view.marks(&part.asked);
         numbers.push(match (&part.measured, form) {
             (Ok(quantity), Form::Page) => {
                 render::in_table(&format::quantity(quantity)) + &render::marks_in_table(&marks()?)

@@ -239,7 +239,7 @@ impl<'a> JudgedPart<'a> {
         if let Some(shift) = self.judgement.shift {
             object["shift"] = shift.words().into();
         }
-        render::add_marks(&mut object, &render::marks(view, &self.asked)?);
+        render::add_marks(&mut object, &view.marks(&self.asked)?);
         Ok(object)
     }
 
