@@ -41,7 +41,8 @@ fn programs() -> Vec<Program> {
     programs
 }
 
-/// Those that are timed in laps, each with every word that one of its parameters may be. The others are done once in a process.
+/// Those that are timed in laps, each with every word that one of its parameters may be. The others
+/// are done once in a process.
 fn timed() -> Vec<Program> {
     let timed = programs().into_iter().filter(Program::is_timed);
     timed.flat_map(|program| [program.in_other_words(), vec![program]].concat()).collect()

@@ -1,4 +1,5 @@
-//! One operation: one hop of a byte round a ring of processes, each blocking in `read` on a socket pair until the process before it writes.
+//! One operation: one hop of a byte round a ring of processes, each blocking in `read` on a socket
+//! pair until the process before it writes.
 
 use std::env;
 use std::io::{self, Read, Write};
