@@ -1,6 +1,6 @@
 //! What all programs stand on: harness, dependencies, compiler, flags.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use anyhow::{Context, Result};
@@ -13,7 +13,25 @@ use super::checksum::{hash, hash_file};
 pub const HARNESS: &str = "harness";
 
 /// What stands beneath a chapter's programs, by name, each with its hash.
-pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<BTreeMap<String, String>> {
+#[derive(Debug, Clone, Default)]
+pub struct Beneath {
+    /// Beneath all of them.
+    all: BTreeMap<String, String>,
+    /// Packages beneath some of them alone, each with these programs.
+    apart: BTreeMap<String, (BTreeSet<String>, String)>,
+}
+
+impl Beneath {
+    /// What stands beneath these programs.
+    pub fn of(&self, programs: &BTreeSet<&String>) -> BTreeMap<String, String> {
+        let apart = self.apart.iter().filter(|(_, (of, _))| programs.iter().any(|program| of.contains(*program)));
+        let apart = apart.map(|(package, (_, hash))| (package.clone(), hash.clone()));
+        self.all.clone().into_iter().chain(apart).collect()
+    }
+}
+
+/// What stands beneath a chapter's programs.
+pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<Beneath> {
     let benches = project.benches();
     let mut beneath = BTreeMap::from([(HARNESS.to_owned(), harness.to_owned())]);
     let build = format!("{chapter}/build.rs");
@@ -22,10 +40,12 @@ pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<BTreeM
     }
     let workspace = workspace(project)?;
     let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
-    let mut dependencies = dependencies_of(chapter, &workspace, &lock)?;
-    for folder in [chapter, "harness", "observation", "executor", "resources", "runtime"] {
-        let text = fs::read_to_string(benches.join(folder).join("Cargo.toml")).unwrap_or_default();
-        dependencies += &asked_by(&text).with_context(|| format!("benches-src/{folder}/Cargo.toml is no manifest"))?;
+    let mut manifest = manifest(project, chapter)?;
+    let apart = manifest.take_apart(chapter)?;
+    let mut dependencies = dependencies_of(chapter, &apart.keys().collect(), &workspace, &lock)?;
+    dependencies += &manifest.asked();
+    for folder in ["harness", "observation", "executor", "resources", "runtime"] {
+        dependencies += &self::manifest(project, folder)?.asked();
     }
     beneath.insert("dependencies".to_owned(), hash(dependencies.as_bytes()));
     beneath.insert("profile".to_owned(), hash(profile(&workspace).as_bytes()));
@@ -34,21 +54,68 @@ pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<BTreeM
     }
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     beneath.insert("RUSTFLAGS".to_owned(), hash(without_lints(&flags).as_bytes()));
-    Ok(beneath)
+    let of_package = |(package, (programs, asked)): (String, (BTreeSet<String>, String))| {
+        let all = dependencies_of(&package, &BTreeSet::new(), &workspace, &lock)? + &asked;
+        Ok((package, (programs, hash(all.as_bytes()))))
+    };
+    let apart = apart.into_iter().map(of_package).collect::<Result<_>>()?;
+    Ok(Beneath { all: beneath, apart })
 }
 
-/// What a manifest asks of packages. Whether it could do without one decides nothing.
-fn asked_by(manifest: &str) -> Result<String> {
-    let manifest: toml::Table = toml::from_str(manifest)?;
-    let mut asked = String::new();
-    for (name, package) in manifest.get("dependencies").and_then(toml::Value::as_table).into_iter().flatten() {
-        let mut package = package.clone();
-        if let Some(table) = package.as_table_mut() {
-            table.remove("optional");
-        }
-        asked += &format!("{name} {package}\n");
+/// What a manifest says of packages.
+#[derive(Default, Deserialize)]
+struct Manifest {
+    #[serde(default)]
+    dependencies: toml::Table,
+    #[serde(default)]
+    package: Option<OwnPackage>,
+}
+
+#[derive(Deserialize)]
+struct OwnPackage {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    /// Packages that some programs alone are made of, with these programs: what changes in one
+    /// makes no other program's records older.
+    #[serde(default)]
+    apart: BTreeMap<String, BTreeSet<String>>,
+}
+
+fn manifest(project: &Project, folder: &str) -> Result<Manifest> {
+    let text = fs::read_to_string(project.benches().join(folder).join("Cargo.toml")).unwrap_or_default();
+    toml::from_str(&text).with_context(|| format!("benches-src/{folder}/Cargo.toml is no manifest"))
+}
+
+impl Manifest {
+    /// Takes out the packages of some programs alone: each with these programs, and how it is asked
+    /// for.
+    fn take_apart(&mut self, chapter: &str) -> Result<BTreeMap<String, (BTreeSet<String>, String)>> {
+        let apart = self.package.take().map(|own| own.metadata.apart).unwrap_or_default();
+        let one = |(package, programs): (String, BTreeSet<String>)| {
+            let asked = self.dependencies.remove(&package).with_context(|| {
+                format!("benches-src/{chapter}/Cargo.toml sets {package} apart, and has no such dependency")
+            })?;
+            Ok((package.clone(), (programs, asked_for(&package, asked))))
+        };
+        apart.into_iter().map(one).collect()
     }
-    Ok(asked)
+
+    /// What it asks for.
+    fn asked(&self) -> String {
+        self.dependencies.iter().map(|(name, package)| asked_for(name, package.clone())).collect()
+    }
+}
+
+/// How a package is asked for. Whether it could be done without decides nothing.
+fn asked_for(name: &str, mut package: toml::Value) -> String {
+    if let Some(table) = package.as_table_mut() {
+        table.remove("optional");
+    }
+    format!("{name} {package}\n")
 }
 
 /// Flags of the compiler, without those that say what it warns of.
@@ -93,8 +160,8 @@ impl Package {
 
 /// What a chapter's programs are made of besides this project's own files: every package that they
 /// need, directly or not, with its version and checksum, and the features that the workspace asks
-/// of it. What other chapters need does not count.
-fn dependencies_of(chapter: &str, workspace: &toml::Table, lock: &str) -> Result<String> {
+/// of it. What other chapters need does not count, nor what it asks for some programs alone.
+fn dependencies_of(chapter: &str, apart: &BTreeSet<&String>, workspace: &toml::Table, lock: &str) -> Result<String> {
     let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
     let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
     let mut wanted = vec![chapter.to_owned()];
@@ -104,7 +171,9 @@ fn dependencies_of(chapter: &str, workspace: &toml::Table, lock: &str) -> Result
         let asked = asked.and_then(|asked| asked.get(&package.name)).map_or(String::new(), ToString::to_string);
         let line = format!("{} {} {} {asked}\n", package.name, package.version, package.checksum);
         if found.insert((&package.name, &package.version), line).is_none() {
-            wanted.extend(package.dependencies.iter().cloned());
+            let is_its_own = package.name == chapter;
+            let needed = package.dependencies.iter().filter(|name| !(is_its_own && apart.contains(name)));
+            wanted.extend(needed.cloned());
         }
     }
     Ok(found.into_values().collect())
@@ -145,13 +214,41 @@ mod tests {
             )
         };
         let of = |features: &str, b: &str, z: &str| {
-            dependencies_of("chapter", &manifest(features, "off"), &lock(b, z)).unwrap()
+            dependencies_of("chapter", &BTreeSet::new(), &manifest(features, "off"), &lock(b, z)).unwrap()
         };
         assert_eq!(of("x", "1", "1"), of("x", "1", "2"), "z is another chapter's");
         assert_ne!(of("x", "1", "1"), of("x", "2", "1"), "b is needed by a");
         assert_ne!(of("x", "1", "1"), of("y", "1", "1"), "features of a");
         assert!(!of("x", "1", "1").contains("other"), "the other b is not needed");
         assert_ne!(profile(&manifest("x", "off")), profile(&manifest("x", "fat")));
+    }
+
+    #[test]
+    fn a_package_of_some_programs_alone_stands_beneath_these() {
+        let manifest = |apart: &str| {
+            let asked = "[dependencies]\na = \"1\"\nz = { version = \"1\", features = [\"x\"] }\n";
+            toml::from_str::<Manifest>(&format!("{asked}[package]\n[package.metadata.apart]\n{apart}")).unwrap()
+        };
+        let mut some = manifest("z = [\"only\"]");
+        let apart = some.take_apart("chapter").unwrap();
+        assert_eq!(some.asked(), "a \"1\"\n");
+        assert!(apart["z"].0.contains("only") && apart["z"].1.contains("features"), "{apart:?}");
+        let error = manifest("nothing = []").take_apart("chapter").unwrap_err().to_string();
+        assert!(error.contains("chapter/Cargo.toml sets nothing apart"), "{error}");
+
+        let lock = "version = 4\n[[package]]\nname = \"chapter\"\nversion = \"1\"\ndependencies = [\"a\", \"z\"]\n\
+                    [[package]]\nname = \"a\"\nversion = \"1\"\n[[package]]\nname = \"z\"\nversion = \"1\"\n";
+        let of = |apart: &[&String]| {
+            dependencies_of("chapter", &apart.iter().copied().collect(), &toml::Table::new(), lock).unwrap()
+        };
+        assert!(of(&[]).contains("z 1") && !of(&[&"z".to_owned()]).contains("z 1"));
+
+        let one = |name: &str| BTreeMap::from([(name.to_owned(), name.to_owned())]);
+        let z = BTreeMap::from([("z".to_owned(), (BTreeSet::from(["only".to_owned()]), "z".to_owned()))]);
+        let beneath = Beneath { all: one("a"), apart: z };
+        let (only, other) = ("only".to_owned(), "other".to_owned());
+        assert_eq!(beneath.of(&BTreeSet::from([&other])), one("a"));
+        assert_eq!(beneath.of(&BTreeSet::from([&only, &other])).len(), 2);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use plans::project::Project;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use super::beneath::{HARNESS, beneath};
+use super::beneath::{Beneath, HARNESS, beneath};
 use super::checksum::hash;
 use super::programs::{Compiled, Programs};
 use super::sources::Sources;
@@ -26,7 +26,7 @@ pub struct Known {
     /// The programs that lie here.
     pub today: Programs,
     /// What stands beneath each chapter's programs, the harness among it.
-    pub beneath: BTreeMap<String, BTreeMap<String, String>>,
+    pub beneath: BTreeMap<String, Beneath>,
     pub harness: String,
     /// Records that were made before they said what runs.
     pub older_records: OlderRecords,

@@ -89,7 +89,7 @@ impl Current {
         let all: BTreeSet<&String> = programs.values().flatten().collect();
         let files = all.iter().filter_map(|program| known.today.files.get(*program)).flatten();
         let own = files.map(|(file, hash)| (file.clone(), hash.clone())).collect();
-        let beneath = known.beneath.get(&plan.chapter).cloned().unwrap_or_default();
+        let beneath = known.beneath.get(&plan.chapter).map(|chapter| chapter.of(&all)).unwrap_or_default();
         let (chapter, renamed) = (plan.chapter.clone(), experiment.renamed.clone());
         let sources = Sources { own, beneath, code: None };
         Self { sources, programs, renamed, chapter, known: known.clone() }
