@@ -105,6 +105,7 @@ const SEARCHES = {
   'should I use async': 'does-it-matter.html',
   'should I use async for 200 connections': 'does-it-matter.html',
   io_uring: 'switch-cost/what-does-a-loop-by-hand-gain.html',
+  'is io_uring faster for a server': 'does-it-matter/is-a-server-faster-over-io-uring.html',
   'context switch': 'switch-cost.html',
   'tokio context switch ns': 'switch-cost.html',
   'how many threads can linux handle': 'limits.html',

@@ -15,7 +15,7 @@ use socket2::SockRef;
 
 const THREAD: &str = env!("CARGO_BIN_EXE_serve-thread");
 /// They wait for connections on a thread or in a task, and open nothing else.
-const ALONE: [&str; 9] = [
+const ALONE: [&str; 10] = [
     THREAD,
     env!("CARGO_BIN_EXE_serve-tokio"),
     env!("CARGO_BIN_EXE_serve-tokio-plain"),
@@ -25,6 +25,7 @@ const ALONE: [&str; 9] = [
     env!("CARGO_BIN_EXE_spread-thread"),
     env!("CARGO_BIN_EXE_spread-tokio"),
     env!("CARGO_BIN_EXE_spread-runtimes"),
+    env!("CARGO_BIN_EXE_spread-monoio"),
 ];
 /// For a request they connect to another service themselves.
 const ASKING: [&str; 3] =

@@ -14,7 +14,9 @@ fn each_program_does_its_work_once_and_says_what_it_has() {
             Some(&["--milliseconds", "40", "--common-rate", "500"])
         }
         "ask-thread" | "ask-pool" | "ask-tokio" => Some(&["--milliseconds", "40", "--connections", "20"]),
-        "spread-thread" | "spread-tokio" | "spread-runtimes" => Some(&["--milliseconds", "40", "--connections", "20"]),
+        "spread-thread" | "spread-tokio" | "spread-runtimes" | "spread-monoio" => {
+            Some(&["--milliseconds", "40", "--connections", "20"])
+        }
         "brief-thread" | "brief-pool" | "brief-tokio" => Some(&["--milliseconds", "40"]),
         _ => Some(&[]),
     });

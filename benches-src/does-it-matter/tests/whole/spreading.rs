@@ -11,8 +11,12 @@ use does_it_matter::http::request;
 use does_it_matter::order::Order;
 use does_it_matter::spread::Division;
 
-const SPREAD: [&str; 3] =
-    [env!("CARGO_BIN_EXE_spread-thread"), env!("CARGO_BIN_EXE_spread-tokio"), env!("CARGO_BIN_EXE_spread-runtimes")];
+const SPREAD: [&str; 4] = [
+    env!("CARGO_BIN_EXE_spread-thread"),
+    env!("CARGO_BIN_EXE_spread-tokio"),
+    env!("CARGO_BIN_EXE_spread-runtimes"),
+    env!("CARGO_BIN_EXE_spread-monoio"),
+];
 
 /// As one would divide CPUs of which each `threads` are of the same core.
 fn divided(cpus: usize, threads: usize, wanted: usize) -> (usize, Vec<String>, bool) {

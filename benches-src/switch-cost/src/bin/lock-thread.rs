@@ -28,8 +28,7 @@ fn lock_thread(crowd: Crowd, placement: Placement, clock: Clock) -> Result<u64> 
         Ok(start)
     };
     let starts: Vec<_> = (0..crowd.members).map(start_member).collect::<Result<_>>()?;
-    // The members alone have it now, so that the driver hears of it when all of them have left.
-    drop(end);
+    drop(end); // The members alone have it now, so that the driver hears of it when all of them have left.
     clock.time(crowd.members * crowd.each, |laps| {
         for () in laps {
             starts.iter().try_for_each(|start| start.send(()))?;
@@ -37,8 +36,7 @@ fn lock_thread(crowd: Crowd, placement: Placement, clock: Clock) -> Result<u64> 
         }
         Ok(())
     })?;
-    // Had two members ever been inside at once, some of what they added would be missing.
-    let added = *number.lock().expect("no member panics");
+    let added = *number.lock().expect("no member panics"); // Had two been inside at once, some would be missing.
     Ok(added)
 }
 
