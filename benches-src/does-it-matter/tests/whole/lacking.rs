@@ -10,6 +10,7 @@ use crate::running::{Running, soon};
 use crate::support::run;
 use does_it_matter::http::{answer_to, request};
 use does_it_matter::order::Order;
+use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use socket2::SockRef;
 
@@ -121,11 +122,13 @@ impl Running {
         names.map(|name| name.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect()
     }
 
+    /// Of all its threads, those among them that have ended.
     fn cpu_time(&self) -> Duration {
-        let schedstat = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
-        let threads = fs::read_dir(self.of_its_own("task")).unwrap();
-        let all = threads.map(|thread| schedstat(thread.unwrap()));
-        Duration::from_nanos(all.filter_map(|all| all.split(' ').next()?.parse::<u64>().ok()).sum())
+        let stat = fs::read_to_string(self.of_its_own("stat")).unwrap();
+        // What comes before is the program's name, which may have anything in it.
+        let fields: Vec<_> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+        Duration::from_secs(ticks) / clock_ticks_per_second() as u32
     }
 
     /// As if the server itself had done it: its descriptor of the socket is borrowed.
