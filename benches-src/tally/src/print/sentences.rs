@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::book::experiment::Experiment;
 use crate::book::quantities::Asked;
 use crate::book::sentences::{self, braces};
-use crate::book::takeaways::condition::{MACHINES, NOT_CLEAR, RANGE, UNCLEAR, name_in};
+use crate::book::takeaways::condition::{MACHINES, NOT_CLEAR, NOT_CLEAR_SHORT, RANGE, UNCLEAR, name_in};
 use crate::compute::quantity::{Measured, Missing, Quantity};
 use crate::print::across;
 use crate::print::format;
@@ -82,7 +82,8 @@ fn filled<'a>(
         } else {
             let measured = view.evaluate(&asked)?.and_then(&known);
             if inside.ends_with(UNCLEAR) {
-                filled += measured.as_ref().map_or("", |own| if is_unclear(own) { NOT_CLEAR } else { "" });
+                let words = if is_in_parentheses(&text[..place.start]) { NOT_CLEAR_SHORT } else { NOT_CLEAR };
+                filled += measured.as_ref().map_or("", |own| if is_unclear(own) { words } else { "" });
             } else {
                 let (shown, unit) = show(&asked, &measured, inside, &text[from..])?;
                 filled += &shown;
@@ -97,6 +98,11 @@ fn filled<'a>(
     }
     filled += &render::words(&text[from..], form);
     Ok((with_marks(filled, marks), lacking))
+}
+
+/// Whether what follows this text stands in parentheses that it opens.
+fn is_in_parentheses(text: &str) -> bool {
+    text.matches('(').count() > text.matches(')').count()
 }
 
 /// Whether a ratio cannot be told from 1, and is not that within a tenth either.

@@ -35,6 +35,10 @@ id = "in-a-list"
 say = "Slow takes {slow-over-fast}× a step, or more."
 
 [[takeaway]]
+id = "in-parentheses"
+say = "Slow takes longer (here {slow-over-fast}×{slow-over-fast unclear}), by {slow-over-fast}×{slow-over-fast unclear}."
+
+[[takeaway]]
 id = "hedged"
 say = "We cannot say that slow takes {slow-over-fast}× a step."
 
@@ -126,6 +130,9 @@ fn each_outcome_has_its_sentence() {
     assert!(how_much().ends_with("× as long, not clearly different.\n"), "{}", how_much());
     let in_a_list = fake.print(&["takeaway", "in-a-list"]);
     assert!(in_a_list.ends_with("× (unclear) a step, or more.\n"), "{in_a_list}");
+    let in_parentheses = fake.print(&["takeaway", "in-parentheses"]);
+    assert!(in_parentheses.contains("×, unclear), by "), "{in_parentheses}");
+    assert!(in_parentheses.ends_with("×, not clearly different.\n"), "{in_parentheses}");
     let hedged = fake.print(&["takeaway", "hedged"]);
     assert!(hedged.ends_with("× a step.\n"), "{hedged}");
 }

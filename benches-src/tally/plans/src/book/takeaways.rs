@@ -112,7 +112,8 @@ pub struct Case {
     /// What is said then, with quantities in braces: `"A hop costs threads {hop-ratio}× what it
     /// costs tasks."` `{hop-ratio range}` is the least and the largest number of all machines,
     /// `{hop-ratio machines}` how many have it. `{hop-ratio unclear}` is ", not clearly
-    /// different" if it cannot be told from 1, and nothing otherwise.
+    /// different", or ", unclear" in parentheses, if it cannot be told from 1, and nothing
+    /// otherwise.
     pub say: String,
     /// Which to use, where it is advice: threads, tasks or either. Machines that choose the same
     /// agree.

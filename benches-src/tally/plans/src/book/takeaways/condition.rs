@@ -30,6 +30,9 @@ pub const UNCLEAR: &str = " unclear";
 /// What is said where it is so.
 pub const NOT_CLEAR: &str = ", not clearly different";
 
+/// The same in parentheses, where room is short.
+pub const NOT_CLEAR_SHORT: &str = ", unclear";
+
 /// The quantity that stands between braces.
 pub fn name_in(text: &str) -> &str {
     [RANGE, MACHINES, UNCLEAR].iter().find_map(|suffix| text.strip_suffix(suffix)).unwrap_or(text)
