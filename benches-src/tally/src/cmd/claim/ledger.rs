@@ -90,14 +90,21 @@ impl Judged<'_> {
                 let machines = machines.map_or(String::new(), |words| format!(" <span class=\"among\">{words}</span>"));
                 verdict = format!("<td class=\"verdict\" rowspan=\"{parts}\">{words}{machines}</td>");
             }
+            let reason = part.missing().map(|own| &own.reason);
+            let is_as_above = index > 0 && reason.is_some_and(|own| self.lacks(index - 1, own));
+            let here = if is_as_above { "as above".to_owned() } else { part.here(view)? };
             out += &format!(
-                "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{}\
+                "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{here}\
                  </td>{verdict}</tr>\n",
                 html(&part.part.name),
                 html(&part.published()),
-                part.here(view)?
             );
         }
         Ok(out + "</tbody>\n")
+    }
+
+    /// Whether a part could not be measured for this reason.
+    fn lacks(&self, part: usize, reason: &str) -> bool {
+        self.parts[part].missing().is_some_and(|own| own.reason == reason)
     }
 }
