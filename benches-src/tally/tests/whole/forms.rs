@@ -522,6 +522,22 @@ fn rows_and_verdicts_that_were_not_measured_here_are_the_reference_machines() {
 }
 
 #[test]
+fn what_two_parts_of_a_claim_lack_is_said_once_and_what_the_reference_has_of_each_is_shown() {
+    let fake = Fake::new();
+    let claim = "benches-src/chapter/claims/T1.toml";
+    let second = "\n[[parts]]\nname = \"fast over slow\"\nquantity = \"fast[free] / slow[free]\"\nat_most = \"1\"\n";
+    fake.write(claim, &(fake.read(claim) + second));
+    let ledger = || fake.print(&["claim", "--form", "page"]);
+    assert_eq!((ledger().matches("as above").count(), ledger().matches("class=\"missing\"").count()), (1, 1));
+    succeed(fake.measure(&[]));
+    fake.contribute("a-machine", &fake.record());
+    fake.refer_to("a-machine");
+    std::fs::remove_dir_all(fake.path("data/local")).unwrap();
+    assert!(!ledger().contains("as above"), "{}", ledger());
+    assert_eq!(ledger().matches("(reference machine)").count(), 3, "two numbers and a verdict: {}", ledger());
+}
+
+#[test]
 fn several_machines_stand_below_each_other() {
     let fake = recorded();
     let one = fake.print(&["list", "--machines", "--machine", "a-machine", "--form", "page"]);

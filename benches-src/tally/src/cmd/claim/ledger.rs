@@ -77,7 +77,7 @@ impl Judged<'_> {
     fn rows(&self, view: &View) -> Result<String> {
         let publication = view.published.publication(&self.claim.source)?;
         let (class, parts) = (self.verdict().class(), self.parts.len());
-        let mut out = format!("<tbody class=\"{class}\">\n");
+        let (mut out, mut above) = (format!("<tbody class=\"{class}\">\n"), String::new());
         for (index, part) in self.parts.iter().enumerate() {
             let [mut claim, mut verdict] = [String::new(), String::new()];
             if index == 0 {
@@ -90,21 +90,17 @@ impl Judged<'_> {
                 let machines = machines.map_or(String::new(), |words| format!(" <span class=\"among\">{words}</span>"));
                 verdict = format!("<td class=\"verdict\" rowspan=\"{parts}\">{words}{machines}</td>");
             }
-            let reason = part.missing().map(|own| &own.reason);
-            let is_as_above = index > 0 && reason.is_some_and(|own| self.lacks(index - 1, own));
-            let here = if is_as_above { "as above".to_owned() } else { part.here(view)? };
+            let here = part.here(view)?;
+            let is_as_above = part.missing().is_some() && here == above;
+            let shown = if is_as_above { "as above" } else { &here };
             out += &format!(
-                "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{here}\
+                "<tr>{claim}<td class=\"part\">{}</td><td class=\"figure\">{}</td><td class=\"figure\">{shown}\
                  </td>{verdict}</tr>\n",
                 html(&part.part.name),
                 html(&part.published()),
             );
+            above = here;
         }
         Ok(out + "</tbody>\n")
-    }
-
-    /// Whether a part could not be measured for this reason.
-    fn lacks(&self, part: usize, reason: &str) -> bool {
-        self.parts[part].missing().is_some_and(|own| own.reason == reason)
     }
 }
