@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::mem::take;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use plans::project::Project;
 use serde::Deserialize;
 
 use super::checksum::{hash, hash_file};
+use super::programs::Programs;
 
 /// What equivalences call the harness, which stands beneath all programs.
 pub const HARNESS: &str = "harness";
@@ -30,8 +33,8 @@ impl Beneath {
     }
 }
 
-/// What stands beneath a chapter's programs.
-pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<Beneath> {
+/// What stands beneath a chapter's programs, as they lie here.
+pub fn beneath(project: &Project, chapter: &str, harness: &str, today: &Programs) -> Result<Beneath> {
     let benches = project.benches();
     let mut beneath = BTreeMap::from([(HARNESS.to_owned(), harness.to_owned())]);
     let build = format!("{chapter}/build.rs");
@@ -42,7 +45,7 @@ pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<Beneat
     let lock = fs::read_to_string(benches.join("Cargo.lock")).context("cannot read benches-src/Cargo.lock")?;
     let mut manifest = manifest(project, chapter)?;
     let apart = manifest.take_apart(chapter)?;
-    let mut dependencies = dependencies_of(chapter, &apart.keys().collect(), &workspace, &lock)?;
+    let mut dependencies = dependencies_of(chapter, &apart, &workspace, &lock)?;
     dependencies += &manifest.asked();
     for folder in ["harness", "observation", "executor", "resources", "runtime"] {
         dependencies += &self::manifest(project, folder)?.asked();
@@ -54,12 +57,23 @@ pub fn beneath(project: &Project, chapter: &str, harness: &str) -> Result<Beneat
     }
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     beneath.insert("RUSTFLAGS".to_owned(), hash(without_lints(&flags).as_bytes()));
-    let of_package = |(package, (programs, asked)): (String, (BTreeSet<String>, String))| {
-        let all = dependencies_of(&package, &BTreeSet::new(), &workspace, &lock)? + &asked;
-        Ok((package, (programs, hash(all.as_bytes()))))
+    let of_package = |(package, asked): (String, String)| {
+        let all = dependencies_of(&package, &BTreeMap::new(), &workspace, &lock)? + &asked;
+        let word = package.replace('-', "_");
+        let names_it = |file: &String| fs::read_to_string(benches.join(file)).is_ok_and(|text| text.contains(&word));
+        Ok((package, (made_of_some(today, chapter, names_it), hash(all.as_bytes()))))
     };
     let apart = apart.into_iter().map(of_package).collect::<Result<_>>()?;
     Ok(Beneath { all: beneath, apart })
+}
+
+/// The programs that are made of at least one such file of a chapter.
+fn made_of_some(today: &Programs, chapter: &str, is_such: impl Fn(&String) -> bool) -> BTreeSet<String> {
+    let files: BTreeSet<_> = today.files.values().flat_map(BTreeMap::keys).collect();
+    let files: BTreeSet<_> =
+        files.into_iter().filter(|file| Path::new(file).starts_with(chapter) && is_such(file)).collect();
+    let programs = today.files.iter().filter(|(_, own)| own.keys().any(|file| files.contains(file)));
+    programs.map(|(program, _)| program.clone()).collect()
 }
 
 /// What a manifest says of packages.
@@ -68,10 +82,10 @@ struct Manifest {
     #[serde(default)]
     dependencies: toml::Table,
     #[serde(default)]
-    package: Option<OwnPackage>,
+    package: OwnPackage,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct OwnPackage {
     #[serde(default)]
     metadata: Metadata,
@@ -79,10 +93,10 @@ struct OwnPackage {
 
 #[derive(Default, Deserialize)]
 struct Metadata {
-    /// Packages that some programs alone are made of, with these programs: what changes in one
-    /// makes no other program's records older.
+    /// Packages that stand beneath the programs alone that name them: what changes in one makes no
+    /// other program's records older.
     #[serde(default)]
-    apart: BTreeMap<String, BTreeSet<String>>,
+    apart: BTreeSet<String>,
 }
 
 fn manifest(project: &Project, folder: &str) -> Result<Manifest> {
@@ -91,17 +105,16 @@ fn manifest(project: &Project, folder: &str) -> Result<Manifest> {
 }
 
 impl Manifest {
-    /// Takes out the packages of some programs alone: each with these programs, and how it is asked
-    /// for.
-    fn take_apart(&mut self, chapter: &str) -> Result<BTreeMap<String, (BTreeSet<String>, String)>> {
-        let apart = self.package.take().map(|own| own.metadata.apart).unwrap_or_default();
-        let one = |(package, programs): (String, BTreeSet<String>)| {
+    /// Takes out the packages that are set apart: each with how it is asked for.
+    fn take_apart(&mut self, chapter: &str) -> Result<BTreeMap<String, String>> {
+        let apart = take(&mut self.package.metadata.apart).into_iter().map(|package| {
             let asked = self.dependencies.remove(&package).with_context(|| {
                 format!("benches-src/{chapter}/Cargo.toml sets {package} apart, and has no such dependency")
             })?;
-            Ok((package.clone(), (programs, asked_for(&package, asked))))
-        };
-        apart.into_iter().map(one).collect()
+            let asked = asked_for(&package, asked);
+            Ok((package, asked))
+        });
+        apart.collect()
     }
 
     /// What it asks for.
@@ -160,8 +173,13 @@ impl Package {
 
 /// What a chapter's programs are made of besides this project's own files: every package that they
 /// need, directly or not, with its version and checksum, and the features that the workspace asks
-/// of it. What other chapters need does not count, nor what it asks for some programs alone.
-fn dependencies_of(chapter: &str, apart: &BTreeSet<&String>, workspace: &toml::Table, lock: &str) -> Result<String> {
+/// of it. What other chapters need does not count, nor what is set apart.
+fn dependencies_of(
+    chapter: &str,
+    apart: &BTreeMap<String, String>,
+    workspace: &toml::Table,
+    lock: &str,
+) -> Result<String> {
     let lock: Lock = toml::from_str(lock).context("benches-src/Cargo.lock is no lock file")?;
     let asked = workspace.get("workspace").and_then(|table| table.get("dependencies"));
     let mut wanted = vec![chapter.to_owned()];
@@ -172,7 +190,7 @@ fn dependencies_of(chapter: &str, apart: &BTreeSet<&String>, workspace: &toml::T
         let line = format!("{} {} {} {asked}\n", package.name, package.version, package.checksum);
         if found.insert((&package.name, &package.version), line).is_none() {
             let is_its_own = package.name == chapter;
-            let needed = package.dependencies.iter().filter(|name| !(is_its_own && apart.contains(name)));
+            let needed = package.dependencies.iter().filter(|name| !(is_its_own && apart.contains_key(*name)));
             wanted.extend(needed.cloned());
         }
     }
@@ -214,7 +232,7 @@ mod tests {
             )
         };
         let of = |features: &str, b: &str, z: &str| {
-            dependencies_of("chapter", &BTreeSet::new(), &manifest(features, "off"), &lock(b, z)).unwrap()
+            dependencies_of("chapter", &BTreeMap::new(), &manifest(features, "off"), &lock(b, z)).unwrap()
         };
         assert_eq!(of("x", "1", "1"), of("x", "1", "2"), "z is another chapter's");
         assert_ne!(of("x", "1", "1"), of("x", "2", "1"), "b is needed by a");
@@ -224,28 +242,30 @@ mod tests {
     }
 
     #[test]
-    fn a_package_of_some_programs_alone_stands_beneath_these() {
+    fn a_package_that_is_set_apart_stands_beneath_the_programs_that_name_it() {
         let manifest = |apart: &str| {
             let asked = "[dependencies]\na = \"1\"\nz = { version = \"1\", features = [\"x\"] }\n";
-            toml::from_str::<Manifest>(&format!("{asked}[package]\n[package.metadata.apart]\n{apart}")).unwrap()
+            toml::from_str::<Manifest>(&format!("{asked}[package.metadata]\napart = [\"{apart}\"]")).unwrap()
         };
-        let mut some = manifest("z = [\"only\"]");
+        let mut some = manifest("z");
         let apart = some.take_apart("chapter").unwrap();
         assert_eq!(some.asked(), "a \"1\"\n");
-        assert!(apart["z"].0.contains("only") && apart["z"].1.contains("features"), "{apart:?}");
-        let error = manifest("nothing = []").take_apart("chapter").unwrap_err().to_string();
+        assert!(apart["z"].contains("features"), "{apart:?}");
+        let error = manifest("nothing").take_apart("chapter").unwrap_err().to_string();
         assert!(error.contains("chapter/Cargo.toml sets nothing apart"), "{error}");
 
         let lock = "version = 4\n[[package]]\nname = \"chapter\"\nversion = \"1\"\ndependencies = [\"a\", \"z\"]\n\
                     [[package]]\nname = \"a\"\nversion = \"1\"\n[[package]]\nname = \"z\"\nversion = \"1\"\n";
-        let of = |apart: &[&String]| {
-            dependencies_of("chapter", &apart.iter().copied().collect(), &toml::Table::new(), lock).unwrap()
-        };
-        assert!(of(&[]).contains("z 1") && !of(&[&"z".to_owned()]).contains("z 1"));
+        let of = |apart: &BTreeMap<_, _>| dependencies_of("chapter", apart, &toml::Table::new(), lock).unwrap();
+        assert!(of(&BTreeMap::new()).contains("z 1") && !of(&apart).contains("z 1"));
 
         let one = |name: &str| BTreeMap::from([(name.to_owned(), name.to_owned())]);
-        let z = BTreeMap::from([("z".to_owned(), (BTreeSet::from(["only".to_owned()]), "z".to_owned()))]);
-        let beneath = Beneath { all: one("a"), apart: z };
+        let files = [("only", "chapter/z.rs"), ("other", "chapter/a.rs"), ("elsewhere", "chapter-2/z.rs")];
+        let files = files.map(|(program, file)| (program.to_owned(), one(file))).into();
+        let users = made_of_some(&Programs { files, ..Programs::default() }, "chapter", |file| file.ends_with("z.rs"));
+        assert_eq!(users, BTreeSet::from(["only".to_owned()]));
+
+        let beneath = Beneath { all: one("a"), apart: BTreeMap::from([("z".to_owned(), (users, "z".to_owned()))]) };
         let (only, other) = ("only".to_owned(), "other".to_owned());
         assert_eq!(beneath.of(&BTreeSet::from([&other])), one("a"));
         assert_eq!(beneath.of(&BTreeSet::from([&only, &other])).len(), 2);

@@ -115,7 +115,7 @@ impl Known {
     pub fn load(project: &Project) -> Result<Arc<Self>> {
         let today = Programs::read(project)?;
         let harness = harness(project)?;
-        let of_chapter = |chapter: String| Ok((chapter.clone(), beneath(project, &chapter, &harness)?));
+        let of_chapter = |chapter: String| Ok((chapter.clone(), beneath(project, &chapter, &harness, &today)?));
         let beneath = project.chapters()?.into_iter().map(of_chapter).collect::<Result<_>>()?;
         let equivalences: Equivalences = plan_file::read_if_any(project, &project.equivalences())?;
         let older_records = plan_file::read_if_any(project, &project.older_records())?;
