@@ -1,5 +1,5 @@
-//! One operation: one request, an order as JSON over HTTP/1.1, answered by a task of one of several runtimes of monoio, one for each CPU, that wait
-//! for io_uring instead of epoll.
+//! One operation: one request, an order as JSON over HTTP/1.1, answered by a task of one of several
+//! runtimes of monoio, one for each CPU, that wait for io_uring instead of epoll.
 
 use std::io::{self, Write};
 use std::net;
@@ -19,10 +19,11 @@ use monoio::net::TcpStream;
 use monoio::{IoUringDriver, Runtime, RuntimeBuilder};
 
 fn spread_monoio(listener: net::TcpListener, cpus: Cpus, answered: Answered) -> Result<()> {
+    // Where io_uring is forbidden, that is said here, and not by a thread that nobody hears.
     drop(runtime()?);
     let mut runtimes = Vec::new();
     for index in 0..cpus.count() {
-        // A thread inherits the place of the thread that starts it, and a runtime stays where it was made.
+        // A thread inherits the place of the thread that starts it, and its runtime stays there.
         cpus.pin(index)?;
         let ((connections, accepted), (bell, rings)) = (channel(), UnixStream::pair()?);
         let answered = answered.clone();
@@ -55,7 +56,8 @@ async fn take(accepted: Receiver<net::TcpStream>, rings: UnixStream, answered: A
 
 async fn converse(mut stream: TcpStream, answered: &Answered) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    // The kernel owns the buffer of a read or a write that is under way, so each connection has three beside the stock's, and copies.
+    // The kernel owns the buffer of a read or a write that is under way, so each connection has
+    // three beside the stock's, and copies.
     let (stock, mut begin, mut rest, mut out) = (Stock::default(), vec![0; WAITING_ROOM], vec![0; 8 << 10], vec![]);
     loop {
         let (read, own) = stream.read(begin).await;
