@@ -19,7 +19,7 @@ const DIGITS: usize = 8;
 /// one line.
 pub fn with_sum(object: &str) -> String {
     let text = object.strip_suffix('}').expect("a line is an object");
-    format!("{text}{MEMBER}{}{END}", &sha256(text.as_bytes())[..DIGITS])
+    [text, MEMBER, &sha256(text.as_bytes())[..DIGITS], END].concat()
 }
 
 /// What is done about a line that is not what was written.
@@ -35,12 +35,12 @@ pub fn without_sum(line: &str) -> Result<String> {
         sha256(text.as_bytes())[..DIGITS] == *sum,
         "the line does not come to its sum, {sum}: it was changed since it was written; {CURE}"
     );
-    Ok(format!("{text}}}"))
+    Ok([text, "}"].concat())
 }
 
 /// All of a SHA-256, in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 /// A short hash: enough to tell versions of a file apart.

@@ -355,7 +355,7 @@ fn counts(session: &Session, count: Count, cell: &Cell, environment_bytes: usize
         "interrupted; what was found so far is kept in data/equivalences.toml. Run again to go on"
     );
     let Some(Ok(seen)) = counted else { return Ok(None) };
-    Ok(Some(seen.measures.into_iter().map(|(name, own)| (name, own.values[0])).collect()))
+    Ok(Some(seen.measures.into_iter().map(|(name, own)| (name.to_string(), own.values[0])).collect()))
 }
 
 /// What was counted before and is another number now, in all of these pairs.

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Result, ensure};
-use observation::{Measure, Observation};
+use observation::Measure;
 
 use crate::book::count::Count;
 use crate::measure::background::GIVES_WAY;
 use crate::measure::instructions;
 use crate::measure::system_calls;
+use crate::record::Raw;
 
 /// Where the tool lies, or why nothing is counted.
 pub fn tool(count: Count) -> Result<PathBuf, String> {
@@ -81,8 +82,8 @@ pub struct Counted {
 
 impl Counted {
     /// From the tool's summary and what the program itself reported.
-    pub fn new(count: Count, summary: &str, program: &Path, seen: &Observation) -> Result<Self> {
-        let operations = seen.samples.iter().map(|sample| sample.operations).sum();
+    pub fn new(count: Count, summary: &str, program: &Path, seen: &Raw) -> Result<Self> {
+        let operations = seen.samples.times().map(|(operations, _)| operations).sum();
         Ok(Self { count, measures: read(count, summary, program)?, operations })
     }
 

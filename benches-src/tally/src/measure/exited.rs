@@ -8,9 +8,9 @@ use std::time::Duration;
 use observation::Observation;
 
 use crate::book::cell::Cell;
-use crate::record::Failure;
 use crate::record::private::recorded;
 use crate::record::validity;
+use crate::record::{Failure, Raw};
 
 /// How a process ended and what it wrote.
 pub(super) struct ExitedProcess<'a> {
@@ -24,7 +24,7 @@ pub(super) struct ExitedProcess<'a> {
 
 impl ExitedProcess<'_> {
     /// What it reported, if it reported on the cell.
-    pub(super) fn observation(&self, chapter: &str, cell: &Cell) -> Result<Observation, Failure> {
+    pub(super) fn observation(&self, chapter: &str, cell: &Cell) -> Result<Raw, Failure> {
         let exit = match self.status {
             None => Some(format!("killed, because it gave no answer within {} s", self.limit.as_secs())),
             Some(status) if status.success() => None,
@@ -37,9 +37,11 @@ impl ExitedProcess<'_> {
         if let Some(exit) = exit {
             return Err(self.failure(exit));
         }
-        let mut observation: Observation = serde_json::from_str(&self.output)
+        let printed: Observation = serde_json::from_str(&self.output)
             .map_err(|error| self.failure(format!("what it printed is no observation ({error})")))?;
-        for words in observation.unavailable.values_mut().chain(&mut observation.doubts) {
+        let mut observation = Raw::from(printed);
+        let reasons = observation.unavailable.iter_mut().map(|(_, reason)| reason);
+        for words in reasons.chain(&mut observation.doubts) {
             *words = recorded(words, self.checkout);
         }
         if !validity::is_of(&observation, cell, chapter) {

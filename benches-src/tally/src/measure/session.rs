@@ -11,7 +11,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use observation::Observation;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -32,6 +31,7 @@ use crate::measure::environment::Environment;
 use crate::measure::programs::LinkOrders;
 use crate::project::Project;
 use crate::record::machine::State;
+use crate::record::names::named;
 use crate::record::private::recorded;
 use crate::record::{Effort, End, Failure, Header, Placed, Raw, RawRun, Record, Writer};
 use crate::say;
@@ -216,7 +216,7 @@ impl Session<'_> {
         };
         let took_ms = Some(started.elapsed().as_millis() as u64);
         let (observation, failure) = match outcome {
-            Ok(observation) => (Some(Raw(observation)), None),
+            Ok(observation) => (Some(observation), None),
             Err(failure) => (None, Some(failure)),
         };
         Ok(RawRun {
@@ -261,13 +261,13 @@ impl Session<'_> {
     }
 
     /// What is recorded of a cell that this machine cannot run as the plan wants it.
-    pub(super) fn unavailable(&self, cell: &Cell, reason: impl Into<String>) -> Observation {
-        Observation {
+    pub(super) fn unavailable(&self, cell: &Cell, reason: impl Into<String>) -> Raw {
+        Raw {
             program: format!("{}/{}", self.plan.chapter, cell.program),
-            parameters: cell.parameters.clone(),
+            parameters: named(cell.parameters.clone()),
             placement: cell.placement.clone(),
-            unavailable: [("elapsed".to_owned(), reason.into())].into(),
-            ..Observation::default()
+            unavailable: named([("elapsed".to_owned(), reason.into())].into()),
+            ..Raw::default()
         }
     }
 
@@ -346,7 +346,7 @@ impl Session<'_> {
 }
 
 /// What a process reported, or how it failed.
-pub(super) type Outcome = Result<Observation, Failure>;
+pub(super) type Outcome = Result<Raw, Failure>;
 
 pub(super) const NO_ROOM: &str = "no temporary file can be made for a program's output below target; is the disk full?";
 

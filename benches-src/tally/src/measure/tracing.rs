@@ -5,7 +5,6 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use observation::Observation;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::child::tied;
@@ -15,6 +14,8 @@ use super::exited::ExitedProcess;
 use super::session::{NO_ROOM, Outcome, Session};
 use crate::book::cell::Cell;
 use crate::book::count::Count;
+use crate::record::Raw;
+use crate::record::names::named;
 
 impl Session<'_> {
     /// Counts outside of any round, in an environment of so many bytes more; nothing of a cell that
@@ -35,7 +36,7 @@ impl Session<'_> {
             Err(reason) => return Ok(Ok(self.unavailable(cell, reason))),
         };
         let program = self.program(cell, None);
-        let mut runs: Vec<(Counted, Observation, ExitedProcess)> = Vec::new();
+        let mut runs: Vec<(Counted, Raw, ExitedProcess)> = Vec::new();
         let both = self.experiment.laps_of(count);
         while runs.len() < both.len() {
             let laps = runs.first().map_or(both[0], |(shorter, ..)| count.longer(both, shorter.operations));
@@ -57,12 +58,12 @@ impl Session<'_> {
         }
         let [(shorter, ..), (longer, seen, exited)] = &runs[..] else { unreachable!("two runs") };
         Ok(match longer.beyond(shorter) {
-            Ok(measures) => Ok(Observation {
+            Ok(measures) => Ok(Raw {
                 program: seen.program.clone(),
                 parameters: seen.parameters.clone(),
                 placement: seen.placement.clone(),
-                measures,
-                ..Observation::default()
+                measures: named(measures),
+                ..Raw::default()
             }),
             Err(error) => Err(exited.failure(format!("{error:#}"))),
         })

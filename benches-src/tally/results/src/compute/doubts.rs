@@ -10,7 +10,7 @@ use super::kind::Kind;
 use crate::book::expression::{Expression, Operator, Selector};
 use crate::record::machine::State;
 use crate::record::processors::APART_NS;
-use crate::record::seen::{STOPPED_MS, stands_out};
+use crate::record::seen::{STOPPED_MS, Usual};
 use crate::record::{Record, Run};
 use crate::statistics;
 
@@ -119,13 +119,11 @@ impl Record {
         for run in &self.runs {
             took.entry(run.cell).or_default().extend(run.took_ms.map(|ms| ms as f64));
         }
+        let usual: BTreeMap<usize, Usual> = took.into_iter().map(|(cell, all)| (cell, Usual::of(&all))).collect();
         let stopped = |run: &&Run| {
-            let whole = run.took_ms.is_some_and(|ms| stands_out(ms as f64, &took[&run.cell], STOPPED_MS));
-            whole
-                || run
-                    .observation
-                    .as_ref()
-                    .is_some_and(|seen| seen.timed.as_ref().is_some_and(|timed| timed.one_stands_out))
+            let timed = run.observation.as_ref().and_then(|seen| seen.timed.as_ref());
+            run.took_ms.is_some_and(|ms| usual[&run.cell].is_exceeded(ms as f64, STOPPED_MS))
+                || timed.is_some_and(|timed| timed.one_stands_out)
         };
         let stopped = self.runs.iter().filter(stopped).count();
         (stopped > 0).then(|| {

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::Result;
-use observation::{Histogram, Measure, Observation, Window};
+use observation::{Histogram, Measure, Observation};
 use serde::{Deserialize, Serialize};
 
 use super::checksum::{with_sum, without_sum};
 use super::machine::{Facts, State};
-use super::samples;
-use super::seen::Seen;
+use super::names::{Named, as_object, named};
+use super::samples::Columns;
+use super::seen::{Seen, Window};
 use super::sources::Sources;
 use crate::book::cell::Cell;
 
@@ -180,37 +181,50 @@ fn nothing<T>() -> Option<T> {
 impl From<RawRun> for Run {
     fn from(raw: RawRun) -> Self {
         let RawRun { round, cell, environment_bytes, link_order, took_ms, core_to_core_ns, resumed, failure, .. } = raw;
-        let observation = raw.observation.map(|Raw(observation)| Seen::of(observation));
+        let observation = raw.observation.map(Seen::of);
         Self { round, cell, environment_bytes, link_order, took_ms, core_to_core_ns, resumed, observation, failure }
     }
 }
 
 /// An observation as a record keeps it: as it was printed, but for its samples, which are in
-/// columns: see [samples].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Raw(#[serde(with = "InColumns")] pub Observation);
+/// columns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Raw {
+    pub program: String,
+    #[serde(serialize_with = "as_object")]
+    pub parameters: Named<serde_json::Value>,
+    pub placement: String,
+    #[serde(default, skip_serializing_if = "Columns::is_empty")]
+    pub samples: Columns,
+    #[serde(default, serialize_with = "as_object")]
+    pub measures: Named<Measure>,
+    #[serde(default, serialize_with = "as_object")]
+    pub histograms: Named<Histogram>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_window: Option<Window>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_run: Option<Window>,
+    #[serde(default, serialize_with = "as_object")]
+    pub unavailable: Named<String>,
+    #[serde(default)]
+    pub doubts: Vec<String>,
+}
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Observation")]
-struct InColumns {
-    program: String,
-    parameters: BTreeMap<String, serde_json::Value>,
-    placement: String,
-    #[serde(default, with = "samples", skip_serializing_if = "Vec::is_empty")]
-    samples: Vec<Window>,
-    #[serde(default)]
-    measures: BTreeMap<String, Measure>,
-    #[serde(default)]
-    histograms: BTreeMap<String, Histogram>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    idle_window: Option<Window>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    whole_run: Option<Window>,
-    #[serde(default)]
-    unavailable: BTreeMap<String, String>,
-    #[serde(default)]
-    doubts: Vec<String>,
+impl From<Observation> for Raw {
+    fn from(printed: Observation) -> Self {
+        Self {
+            program: printed.program,
+            parameters: named(printed.parameters),
+            placement: printed.placement,
+            samples: Columns::of(&printed.samples),
+            measures: named(printed.measures),
+            histograms: named(printed.histograms),
+            idle_window: printed.idle_window.map(Window::from),
+            whole_run: printed.whole_run.map(Window::from),
+            unavailable: named(printed.unavailable),
+            doubts: printed.doubts,
+        }
+    }
 }
 
 /// How a process failed.

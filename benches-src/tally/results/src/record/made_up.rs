@@ -6,8 +6,9 @@ use observation::Observation;
 use serde_json::json;
 
 use super::machine::{Facts, State};
+use super::names::named;
 use super::sources::Sources;
-use super::{Effort, End, FORMAT, Header, Raw, RawRun, Run};
+use super::{Effort, End, FORMAT, Header, RawRun, Run};
 use crate::book::cell::Cell;
 
 /// A cell.
@@ -64,7 +65,7 @@ pub fn raw_run(round: u32, cell: usize, ns_per_operation: f64) -> RawRun {
         took_ms: None,
         core_to_core_ns: None,
         resumed: None,
-        observation: Some(Raw(observation)),
+        observation: Some(observation.into()),
         failure: None,
     }
 }
@@ -72,8 +73,8 @@ pub fn raw_run(round: u32, cell: usize, ns_per_operation: f64) -> RawRun {
 /// The same as its cell's program would report it.
 pub fn reported(header: &Header, round: u32, cell: usize, ns_per_operation: f64) -> RawRun {
     let mut run = raw_run(round, cell, ns_per_operation);
-    let (Some(Raw(seen)), own) = (&mut run.observation, &header.cells[cell]) else { unreachable!("it is there") };
+    let (Some(seen), own) = (&mut run.observation, &header.cells[cell]) else { unreachable!("it is there") };
     seen.program = format!("{}/{}", header.chapter, own.program);
-    (seen.parameters, seen.placement) = (own.parameters.clone(), own.placement.clone());
+    (seen.parameters, seen.placement) = (named(own.parameters.clone()), own.placement.clone());
     run
 }

@@ -86,39 +86,9 @@ pub fn named<T>(own: BTreeMap<String, T>) -> Named<T> {
     own.into_iter().map(|(name, value)| (name.as_str().into(), value)).collect()
 }
 
-/// What is known by name: as it is printed, or as it is looked at.
-pub trait ByName<T> {
-    fn look_up(&self, name: &str) -> Option<&T>;
-
-    fn each<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a T)>
-    where
-        T: 'a;
-}
-
-impl<T> ByName<T> for BTreeMap<String, T> {
-    fn look_up(&self, name: &str) -> Option<&T> {
-        self.get(name)
-    }
-
-    fn each<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a T)>
-    where
-        T: 'a,
-    {
-        self.iter().map(|(name, own)| (name.as_str(), own))
-    }
-}
-
-impl<T> ByName<T> for Named<T> {
-    fn look_up(&self, name: &str) -> Option<&T> {
-        self.get(name)
-    }
-
-    fn each<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a T)>
-    where
-        T: 'a,
-    {
-        self.iter().map(|(name, own)| (&**name, own))
-    }
+/// For serde: an object also where nothing is in it. LiteMap writes that as a list.
+pub fn as_object<T: Serialize, S: Serializer>(own: &Named<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(own.iter())
 }
 
 #[cfg(test)]

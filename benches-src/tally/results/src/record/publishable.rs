@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use super::contributed::facts;
-use super::lines::Raw;
 use super::machine::Facts;
 use super::private::without_folders;
 use super::records::RawRecord;
@@ -63,7 +62,7 @@ fn of_others(record: &RawRecord) -> Vec<&str> {
     let said = record.runs.iter().filter_map(|run| run.failure.as_ref());
     let said = said.flat_map(|failure| [&failure.exit].into_iter().chain(&failure.last_lines));
     let observed = record.runs.iter().filter_map(|run| run.observation.as_ref());
-    let missing = observed.flat_map(|Raw(seen)| seen.unavailable.values().chain(&seen.doubts));
+    let missing = observed.flat_map(|seen| seen.unavailable.values().chain(&seen.doubts));
     let facts = facts.known.values().chain(facts.unavailable.values());
     said.chain(missing).chain(facts).chain(&record.header.revision).map(String::as_str).collect()
 }

@@ -91,7 +91,7 @@ where
                 Err(_) if may_be_cut_off => break,
                 Err(error) => return Err(error).with_context(|| place(number)),
                 Ok(Line::Run(run)) if end.is_none() => {
-                    let observed = |Raw(seen): &Raw, cell: &Cell| validity::observation(seen, cell, &header.chapter);
+                    let observed = |seen: &Raw, cell: &Cell| validity::observation(seen, cell, &header.chapter);
                     sound.run(&run, observed).with_context(|| place(number))?;
                     runs.push((*run).into());
                 }

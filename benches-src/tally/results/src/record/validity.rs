@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::{Timestamp, ToSpan};
-use observation::{Histogram, Measure, Observation};
+use observation::{Histogram, Measure};
 use serde_json::Value;
 
 use crate::book::cell::Cell;
@@ -13,10 +13,10 @@ use crate::book::count::Count;
 use crate::book::reading;
 use crate::name;
 use crate::record::machine::{Facts, SETTABLE, State};
-use crate::record::names::ByName;
+use crate::record::names::Named;
 use crate::record::private::is_control;
-use crate::record::seen::{Seen, Timed};
-use crate::record::{End, Failure, Header, RunOf};
+use crate::record::seen::{Seen, Timed, Window};
+use crate::record::{End, Failure, Header, Raw, RunOf};
 
 /// A record is at most this long, in bytes. The longest of this book has 3 MB.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -120,35 +120,35 @@ fn timestamp(time: &str) -> Result<Timestamp> {
 }
 
 /// Whether a report is one on this cell.
-pub fn is_of(seen: &Observation, cell: &Cell, chapter: &str) -> bool {
+pub fn is_of(seen: &Raw, cell: &Cell, chapter: &str) -> bool {
     seen.program == format!("{chapter}/{}", cell.program)
         && seen.placement == cell.placement
         && has_parameters(&seen.parameters, cell)
 }
 
-fn has_parameters(seen: &impl ByName<Value>, cell: &Cell) -> bool {
-    cell.parameters.iter().all(|(name, value)| seen.look_up(name) == Some(value))
+fn has_parameters(seen: &Named<Value>, cell: &Cell) -> bool {
+    cell.parameters.iter().all(|(name, value)| seen.get(name.as_str()) == Some(value))
 }
 
 /// Whether a process of this cell can have reported it.
-pub fn observation(seen: &Observation, cell: &Cell, chapter: &str) -> Result<()> {
+pub fn observation(seen: &Raw, cell: &Cell, chapter: &str) -> Result<()> {
     ensure!(is_of(seen, cell, chapter), "what {} reported, {}, stands for {cell}", seen.program, seen.placement);
     ensure!(seen.samples.len() <= MOST_WINDOWS, "{} samples", seen.samples.len());
-    for sample in &seen.samples {
-        ensure!(sample.operations > 0 && sample.elapsed_ns > 0, "a sample without any operation or time");
+    for (operations, ns) in seen.samples.times() {
+        ensure!(operations > 0 && ns > 0, "a sample without any operation or time");
+        lasted(ns)?;
     }
-    let mut windows = seen.samples.iter().chain(&seen.idle_window).chain(&seen.whole_run);
-    windows.try_for_each(|own| counted(own.operations, own.elapsed_ns, &own.counters))?;
+    seen.samples.counts().try_for_each(|(name, count)| counted(name, count))?;
+    seen.idle_window.iter().chain(&seen.whole_run).try_for_each(window)?;
     results(&seen.measures, &seen.histograms)?;
     seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
 }
 
 /// Whether an observation of this cell can have come to it.
 pub fn seen(seen: &Seen, cell: &Cell) -> Result<()> {
-    ensure!(has_parameters(&*seen.parameters, cell), "other parameters than those of {cell}");
+    ensure!(has_parameters(&seen.parameters, cell), "other parameters than those of {cell}");
     seen.timed.iter().try_for_each(timed)?;
-    let mut windows = seen.idle_window.iter().chain(&seen.whole_run);
-    windows.try_for_each(|own| counted(own.operations, own.elapsed_ns, &own.counters))?;
+    seen.idle_window.iter().chain(&seen.whole_run).try_for_each(window)?;
     results(&seen.measures, &seen.histograms)?;
     seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
 }
@@ -172,32 +172,40 @@ fn timed(timed: &Timed) -> Result<()> {
 }
 
 /// Measures, and distributions of single operations.
-fn results(measures: &impl ByName<Measure>, histograms: &impl ByName<Histogram>) -> Result<()> {
-    for (name, measure) in measures.each() {
-        measured(name, measure, measures).with_context(|| format!("the measure {name}"))?;
+fn results(measures: &Named<Measure>, histograms: &Named<Histogram>) -> Result<()> {
+    for (name, measure) in measures.iter() {
+        measured(name, measure, measures).with_context(|| format!("the measure {}", &**name))?;
     }
-    for (name, laps) in histograms.each() {
-        histogram(laps).with_context(|| format!("the histogram {name}"))?;
+    for (name, laps) in histograms.iter() {
+        histogram(laps).with_context(|| format!("the histogram {}", &**name))?;
     }
     Ok(())
 }
 
-fn counted(operations: u64, elapsed_ns: u64, counters: &impl ByName<u64>) -> Result<()> {
-    ensure!(elapsed_ns <= DAY_NS, "a window that is longer than a day");
-    for (name, count) in [("operations", &operations)].into_iter().chain(counters.each()) {
-        ensure!(*count <= MOST_COUNTED, "{count} {name} in one window, which nothing can have counted");
-    }
+fn window(own: &Window) -> Result<()> {
+    lasted(own.elapsed_ns)?;
+    counted("operations", own.operations)?;
+    own.counters.iter().try_for_each(|(name, count)| counted(name, *count))
+}
+
+fn lasted(ns: u64) -> Result<()> {
+    ensure!(ns <= DAY_NS, "a window that is longer than a day");
+    Ok(())
+}
+
+fn counted(name: &str, count: u64) -> Result<()> {
+    ensure!(count <= MOST_COUNTED, "{count} {name} in one window, which nothing can have counted");
     Ok(())
 }
 
 /// A named result: one value, or as many as there were counts held.
-fn measured(name: &str, measure: &Measure, all: &impl ByName<Measure>) -> Result<()> {
+fn measured(name: &str, measure: &Measure, all: &Named<Measure>) -> Result<()> {
     let most = MOST_COUNTED as f64;
     for value in &measure.values {
         ensure!(value.is_finite() && value.abs() <= most, "{value} {}", measure.unit);
         ensure!(*value >= 0.0 || is_difference(name, all), "{value} {}, below 0", measure.unit);
     }
-    let held = all.look_up(reading::HELD).map(|held| &held.values);
+    let held = all.get(reading::HELD).map(|held| &held.values);
     let counts = held.map_or(1, Vec::len);
     let values = measure.values.len();
     ensure!(values == 1 || values == counts, "{values} values for {counts} counts of what was held");
@@ -209,10 +217,10 @@ fn measured(name: &str, measure: &Measure, all: &impl ByName<Measure>) -> Result
 }
 
 /// Whether a measure is what one reading had beyond another, and so may be below 0.
-fn is_difference(name: &str, all: &impl ByName<Measure>) -> bool {
+fn is_difference(name: &str, all: &Named<Measure>) -> bool {
     // Where a process has no cgroup of its own, its total is the same difference, which neighbours
     // move as well.
-    let values = |own: &str| all.look_up(own).map(|measure| &measure.values);
+    let values = |own: &str| all.get(own).map(|measure| &measure.values);
     let stands_in = name == "total_bytes" && values("available_bytes") == values(name);
     Count::named(name).is_some() || name == "available_bytes" || stands_in || name.ends_with("_each")
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::compute::series::{cpu_time, per_operation, quantile};
 use crate::record::machine::State;
 use crate::record::made_up::{cell, end, header, run};
-use crate::record::seen::Timed;
+use crate::record::samples::Columns;
 use crate::record::{Effort, Failure, Header};
 
 /// Rounds in which everything drifts upwards, but a stays twice b; c is a's twin and differs from
@@ -245,7 +245,7 @@ fn cpu_time_is_the_median_samples_and_its_split_that_of_all() {
         counters: [("user_ns".to_owned(), user_ns), ("system_ns".to_owned(), elapsed_ns - user_ns)].into(),
     };
     let samples = vec![window(100, 0), window(110, 110), window(400, 0), window(90, 0), window(300, 140)];
-    let seen = Seen { timed: Timed::of(&samples), ..Seen::default() };
+    let seen = Seen { timed: Columns::of(&samples).summary(), ..Seen::default() };
     let [user, system] = ["user_ns", "system_ns"].map(|mode| cpu_time(&seen, mode).unwrap());
     assert_eq!((user, system), (11.0 * 0.25, 11.0 * 0.75));
     assert_eq!(Some(user + system), nanoseconds_per_operation(&seen));
@@ -260,7 +260,7 @@ fn an_idle_machines_interrupts_are_not_the_programs() {
         counters: [("system_idle_entries".to_owned(), count)].into(),
     };
     let seen = Seen {
-        timed: Timed::of(&[window(100, 1000, 250)]),
+        timed: Columns::of(&[window(100, 1000, 250)]).summary(),
         idle_window: Some(window(0, 2000, 100).into()),
         ..Seen::default()
     };

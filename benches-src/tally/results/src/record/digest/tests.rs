@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use observation::{Histogram, Measure, Observation, Window};
+use observation::{Histogram, Measure};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::record::machine::State;
 use crate::record::made_up::{cell, end, header, reported};
+use crate::record::names::named;
+use crate::record::samples::Columns;
+use crate::record::seen::Window;
 use crate::record::{Failure, Raw, RawRun};
 
 /// A record of several rounds in which everything is there that a record can have.
@@ -28,7 +31,7 @@ fn one(header: &Header, round: u32, cell: usize) -> RawRun {
     run.core_to_core_ns = (cell == 1).then_some(45);
     run.resumed =
         (round == 2 && cell == 1).then(|| State { time: "2026-11-20T10:03:00Z".to_owned(), ..State::default() });
-    let Some(Raw(seen)) = &mut run.observation else { unreachable!("it was reported") };
+    let Some(seen) = &mut run.observation else { unreachable!("it was reported") };
     change(seen, round);
     if round == 1 && cell == 2 {
         run.observation = None;
@@ -38,19 +41,20 @@ fn one(header: &Header, round: u32, cell: usize) -> RawRun {
     run
 }
 
-fn change(seen: &mut Observation, round: u32) {
-    let window = |elapsed_ns| Window { operations: 3, elapsed_ns, counters: [("migrations".to_owned(), 1)].into() };
-    seen.parameters.insert("drawn".to_owned(), json!(round));
+fn change(seen: &mut Raw, round: u32) {
+    let window =
+        |elapsed_ns| Window { operations: 3, elapsed_ns, counters: [("migrations".into(), 1)].into_iter().collect() };
+    seen.parameters.insert("drawn".into(), json!(round));
     seen.idle_window = (round != 3).then(|| window(1_000));
     seen.whole_run = Some(window(2_000 + u64::from(round)));
     let values = vec![0.1 + 0.2, f64::from(round) / 3.0];
-    seen.measures.insert("held".to_owned(), Measure { unit: "1".to_owned(), values: vec![1.0, 2.0] });
-    seen.measures.insert("heap_bytes".to_owned(), Measure { unit: "B".to_owned(), values });
+    seen.measures.insert("held".into(), Measure { unit: "1".to_owned(), values: vec![1.0, 2.0] });
+    seen.measures.insert("heap_bytes".into(), Measure { unit: "B".to_owned(), values });
     let buckets = (0..round).map(|bound| (u64::from(10 + 7 * bound), 2)).collect();
-    seen.histograms.insert("lap".to_owned(), Histogram { unit: "ns".to_owned(), buckets });
+    seen.histograms.insert("lap".into(), Histogram { unit: "ns".to_owned(), buckets });
     if round == 3 {
-        seen.samples.clear();
-        seen.unavailable.insert("elapsed".to_owned(), "it needs \"wings\" \u{1f980}".to_owned());
+        seen.samples = Columns::default();
+        seen.unavailable.insert("elapsed".into(), "it needs \"wings\" \u{1f980}".to_owned());
         seen.doubts.push("no steady state: 1 against 2".to_owned());
     }
 }
@@ -122,14 +126,17 @@ proptest! {
         let mut own = record("socket");
         for run in &mut own.runs {
             let round = run.round;
-            let Some(Raw(seen)) = &mut run.observation else { continue };
-            seen.samples.iter_mut().for_each(|sample| sample.elapsed_ns = ns as u64 + u64::from(round));
+            let Some(seen) = &mut run.observation else { continue };
+            let elapsed_ns = ns as u64 + u64::from(round);
+            let sample =
+                |operations| observation::Window { operations, elapsed_ns, ..observation::Window::default() };
+            seen.samples = Columns::of(&[sample(1000), sample(1000), sample(999)]);
             // What may be below 0 is what one reading had beyond another.
             let each = values.iter().map(|value| value / f64::from(round + 1)).collect();
-            seen.measures = [("calls_each".to_owned(), Measure { unit: "1".to_owned(), values: each })].into();
+            seen.measures = named([("calls_each".to_owned(), Measure { unit: "1".to_owned(), values: each })].into());
             if values.len() > 1 {
                 let counts = (1..=values.len()).map(|count| count as f64).collect();
-                seen.measures.insert("held".to_owned(), Measure { unit: "1".to_owned(), values: counts });
+                seen.measures.insert("held".into(), Measure { unit: "1".to_owned(), values: counts });
             }
         }
         let bundle = bundle(&[own.clone()]).unwrap();
@@ -262,12 +269,12 @@ fn a_few_bytes_do_not_become_gigabytes_of_records() {
     own.header.cells.truncate(1);
     own.runs = (0..40).map(|round| one(&own.header, round, 0)).collect();
     for run in &mut own.runs {
-        let Some(Raw(seen)) = &mut run.observation else { continue };
-        *seen = Observation {
+        let Some(seen) = &mut run.observation else { continue };
+        *seen = Raw {
             program: seen.program.clone(),
             placement: seen.placement.clone(),
             parameters: seen.parameters.clone(),
-            ..Observation::default()
+            ..Raw::default()
         };
         seen.parameters.remove("drawn");
         seen.doubts = vec!["x".repeat(1_900); 300];
