@@ -66,6 +66,65 @@ const withoutNumber = (boxes) =>
     return left + 40 > box.getBoundingClientRect().right ? [`${box.closest('[id]')?.id}: ${Math.round(left)} px`] : [];
   });
 
+/** How a picture is: its texts that lie outside of it or over another, how high its smallest letters are, and how high it is. */
+const inspect = (picture) =>
+  picture.evaluate((svg) => {
+    const frame = svg.getBoundingClientRect();
+    const scale = frame.width / svg.viewBox.baseVal.width;
+    const texts = [...svg.querySelectorAll('text')].map((text) => {
+      const { left, right, top, bottom, width } = text.getBoundingClientRect();
+      const { fontSize, opacity } = getComputedStyle(text);
+      const size = Number.parseFloat(fontSize) * scale;
+      // A line's box is higher than its letters, which are about as high as their font's size.
+      const air = 0.18 * size;
+      return { said: text.textContent, left, right, top, bottom, isSeen: width > 0 && opacity !== '0', size, letters: { top: top + air, bottom: bottom - air } };
+    });
+    // Vega leaves numbers of an axis that have no room in the picture, and unseen.
+    const seen = texts.filter(({ isSeen }) => isSeen);
+    const isOutside = ({ left, right, top, bottom }) =>
+      left < frame.left - 1 || right > frame.right + 1 || top < frame.top - 1 || bottom > frame.bottom + 1;
+    const isOver = (one, other) =>
+      Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
+      Math.min(one.letters.bottom, other.letters.bottom) - Math.max(one.letters.top, other.letters.top) > 1;
+    const pairs = seen.flatMap((one, nth) => seen.slice(nth + 1).map((other) => [one, other]));
+    return {
+      outside: seen.filter(isOutside).map(({ said }) => said),
+      over: pairs.filter(([one, other]) => isOver(one, other)).map(([one, other]) => `${one.said} | ${other.said}`),
+      smallest: Math.min(...seen.map(({ size }) => size)),
+      height: frame.height,
+    };
+  });
+
+// A live chart is drawn at every other figure of each width; by `ci/test --nightly` at all.
+const WIDTHS = [[390, '.narrow-only', 1], [1440, '.wide-only', 0]];
+const pictures = [];
+let figures = 0;
+
+/** Looks at every picture of a page in both widths, and then at live charts: one that is live hides the pictures. */
+async function lookAtPictures(name, page) {
+  const own = [];
+  for (const figure of await page.locator('figure[data-live]').all()) own.push({ figure, where: `${name}#${await figure.getAttribute('id')}`, nth: figures++ });
+  // A button has to have room to be clicked.
+  const widen = (width) => page.setViewportSize({ width, height: 900 });
+  for (const [width, shown] of WIDTHS) {
+    await widen(width);
+    for (const { figure, where } of own) pictures.push({ width, where, kind: 'drawn', ...(await inspect(figure.locator(`${shown} svg`))) });
+  }
+  for (const [width, , parity] of WIDTHS) {
+    await widen(width);
+    for (const { figure, where } of own.filter(({ nth }) => EVERYTHING || nth % 2 === parity)) {
+      await figure.locator('button.explore').click();
+      const live = figure.locator('.vega-embed svg.marks');
+      await live.waitFor();
+      pictures.push({ width, where, kind: 'live', ...(await inspect(live)) });
+    }
+    if (EVERYTHING) {
+      await page.reload();
+      await unfold(page);
+    }
+  }
+}
+
 // What several tests ask of every page is looked at in one visit.
 const looks = new Map();
 const tables = { wide: [], unseen: [] };
@@ -77,6 +136,7 @@ test.before(async () => {
     tables.wide.push(...(await page.$$eval('main .wide', wideTables)).map(ofPage));
     await resize(page, 390);
     tables.unseen.push(...(await page.$$eval('main .table .wide', withoutNumber)).map(ofPage));
+    await lookAtPictures(name, page);
   });
 });
 const of = (names, what) => names.map((name) => [looks.get(name)[what], name]);
@@ -185,61 +245,14 @@ test('on a phone every published claim says its verdict before its words', async
   bounded('height of the claims on a phone', [[height, 'claims.html']], 11_500, 'px');
 });
 
-/** How a picture is: its texts that lie outside of it or over another, how high its smallest letters are, and how high it is. */
-const inspect = (picture) =>
-  picture.evaluate((svg) => {
-    const frame = svg.getBoundingClientRect();
-    const scale = frame.width / svg.viewBox.baseVal.width;
-    const texts = [...svg.querySelectorAll('text')].map((text) => {
-      const { left, right, top, bottom, width } = text.getBoundingClientRect();
-      const { fontSize, opacity } = getComputedStyle(text);
-      const size = Number.parseFloat(fontSize) * scale;
-      // A line's box is higher than its letters, which are about as high as their font's size.
-      const air = 0.18 * size;
-      return { said: text.textContent, left, right, top, bottom, isSeen: width > 0 && opacity !== '0', size, letters: { top: top + air, bottom: bottom - air } };
-    });
-    // Vega leaves numbers of an axis that have no room in the picture, and unseen.
-    const seen = texts.filter(({ isSeen }) => isSeen);
-    const isOutside = ({ left, right, top, bottom }) =>
-      left < frame.left - 1 || right > frame.right + 1 || top < frame.top - 1 || bottom > frame.bottom + 1;
-    const isOver = (one, other) =>
-      Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
-      Math.min(one.letters.bottom, other.letters.bottom) - Math.max(one.letters.top, other.letters.top) > 1;
-    const pairs = seen.flatMap((one, nth) => seen.slice(nth + 1).map((other) => [one, other]));
-    return {
-      outside: seen.filter(isOutside).map(({ said }) => said),
-      over: pairs.filter(([one, other]) => isOver(one, other)).map(([one, other]) => `${one.said} | ${other.said}`),
-      smallest: Math.min(...seen.map(({ size }) => size)),
-      height: frame.height,
-    };
-  });
-
-// A live chart is drawn at every other figure of each width; by `ci/test --nightly` at all.
-for (const [width, shown, highest, parity] of [[1440, '.wide-only', 700, 0], [390, '.narrow-only', undefined, 1]]) {
-  test(`at ${width} px no text lies outside its chart or over another, drawn or live, letters are 11 px high, and a chart is seen as a whole`, async () => {
-    const wrong = [];
-    const heights = [];
-    // A button has to have room to be clicked.
-    await eachPage(site, withFigures, { width, height: 900 }, async (name, page) => {
-      await unfold(page);
-      for (const figure of await page.locator('figure[data-live]').all()) {
-        const where = `${name}#${await figure.getAttribute('id')}`;
-        const drawn = await inspect(figure.locator(`${shown} svg`));
-        heights.push([drawn.height, where]);
-        const pictures = [['drawn', drawn]];
-        if (EVERYTHING || heights.length % 2 === parity) {
-          await figure.locator('button.explore').click();
-          const live = figure.locator('.vega-embed svg.marks');
-          await live.waitFor();
-          pictures.push(['live', await inspect(live)]);
-        }
-        for (const [kind, { outside, over, smallest }] of pictures) {
-          if (outside.length || over.length || smallest < 11) wrong.push({ where, kind, outside, over, smallest: Number(smallest.toFixed(1)) });
-        }
-      }
-    });
-    if (highest) bounded('height of a chart', heights, highest, 'px');
-    assert.deepEqual(wrong, []);
+for (const width of [1440, 390]) {
+  test(`at ${width} px no text lies outside its chart or over another, drawn or live, letters are 11 px high, and a chart is seen as a whole`, () => {
+    const own = pictures.filter((picture) => picture.width === width);
+    for (const kind of ['drawn', 'live']) assert.ok(own.filter((picture) => picture.kind === kind).length > 30, kind);
+    const isWrong = ({ outside, over, smallest }) => outside.length > 0 || over.length > 0 || smallest < 11;
+    const drawn = own.filter(({ kind }) => kind === 'drawn');
+    if (width > 1000) bounded('height of a chart', drawn.map(({ height, where }) => [height, where]), 700, 'px');
+    assert.deepEqual(own.filter(isWrong), []);
   });
 }
 
