@@ -20,6 +20,7 @@ use crate::book::places::Places;
 use crate::book::plan::{Plan, Plans};
 use crate::book::published::Published;
 use crate::book::takeaways::Front;
+use crate::book::verdict::Verdict;
 use crate::compute::between::Between;
 use crate::compute::doubts::Mark;
 use crate::compute::quantity::{Measured, Missing};
@@ -101,6 +102,10 @@ struct Read {
     identity: OnceCell<Facts>,
     calculator: OnceCell<Rc<Calculator>>,
     twins: OnceCell<Vec<Machine>>,
+    /// The machines that came with the checkout.
+    exported: OnceCell<Vec<Machine>>,
+    /// What machines say of claims: which is shown, which one says it, of which claim.
+    verdicts: RefCell<HashMap<(String, String, String), Verdict>>,
 }
 
 impl View {
@@ -119,6 +124,8 @@ impl View {
             identity: OnceCell::new(),
             calculator: OnceCell::new(),
             twins: OnceCell::new(),
+            exported: OnceCell::new(),
+            verdicts: RefCell::default(),
         };
         let (plans, published) = (Plans::load(&project)?, Published::load(&project)?);
         let (front, places) = (Front::load(&project)?, Places::load(&project)?);
@@ -306,9 +313,8 @@ impl View {
     /// Which machines do have a record that the shown one lacks, and how to see it: no number of
     /// theirs stands in its place.
     fn elsewhere(&self, plan: &Plan, experiment: &Experiment) -> Result<String> {
-        let machines = self.project.machines()?.into_iter();
-        let has = |slug: &String| self.store(&Machine::Exported(slug.clone())).has(&plan.chapter, &experiment.name);
-        Ok(match machines.into_iter().find(has) {
+        let has = |machine: &&Machine| self.store(machine).has(&plan.chapter, &experiment.name);
+        Ok(match self.exported()?.iter().find(has).map(Machine::slug) {
             None => format!("; to measure it on yours: {}", experiment.command()),
             Some(first) => format!("; {first} has one, which show = \"{first}\" in book.toml puts on the pages"),
         })

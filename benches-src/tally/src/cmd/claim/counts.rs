@@ -105,8 +105,10 @@ pub fn verdict_on(view: &View, machine: &Machine, claim: &Claim) -> Result<Verdi
         let (expected, figure) = (expected_of(&view.published, part)?, figure_of(&view.published, part)?);
         Ok(judge_figure(&elsewhere(view, machine, &asked)?, &expected, figure.map(|(value, _)| value)))
     };
-    let parts: Vec<_> = claim.parts.iter().map(judge).collect::<Result<_>>()?;
-    Ok(together(claim, parts.into_iter()).verdict)
+    view.verdict_once(machine, &claim.id, || {
+        let parts: Vec<_> = claim.parts.iter().map(judge).collect::<Result<_>>()?;
+        Ok(together(claim, parts.into_iter()).verdict)
+    })
 }
 
 #[cfg(test)]

@@ -71,8 +71,17 @@ impl View {
 
     /// The machines that came with the checkout, but for the one that is shown.
     pub fn others(&self) -> Result<Vec<Machine>> {
-        let exported = self.project.machines()?.into_iter().map(Machine::Exported);
-        Ok(exported.filter(|machine| self.project.data(machine) != self.project.data(&self.machine)).collect())
+        let own = self.project.data(&self.machine);
+        Ok(self.exported()?.iter().filter(|machine| self.project.data(machine) != own).cloned().collect())
+    }
+
+    /// The machines that came with the checkout.
+    pub(super) fn exported(&self) -> Result<&[Machine]> {
+        if self.read.exported.get().is_none() {
+            let exported = self.project.machines()?.into_iter().map(Machine::Exported).collect();
+            let _ = self.read.exported.set(exported);
+        }
+        Ok(self.read.exported.get().expect("it was just set"))
     }
 
     /// What a sentence calls a machine: by what it is for the reader, if it is anything, else by

@@ -9,6 +9,7 @@ use crate::book::experiment::Experiment;
 use crate::book::expression::Expression;
 use crate::book::plan::Plan;
 use crate::book::quantities::Asked;
+use crate::book::verdict::Verdict;
 use crate::compute::doubts::Mark;
 use crate::compute::quantity::Measured;
 use crate::project::Machine;
@@ -52,6 +53,17 @@ impl View {
             let kept = self.kept(plan, experiment)?;
             Ok(kept.as_ref().as_ref().map_or(Vec::new(), |(sessions, _)| sessions.medians_of_the_same(&expression)))
         })
+    }
+
+    /// What a machine says of a claim, computed once.
+    pub fn verdict_once(
+        &self,
+        machine: &Machine,
+        claim: &str,
+        compute: impl FnOnce() -> Result<Verdict>,
+    ) -> Result<Verdict> {
+        let key = (self.machine.slug().to_owned(), machine.slug().to_owned(), claim.to_owned());
+        remembered(&self.read.verdicts, key, compute)
     }
 
     /// How the calculator answers a case with a machine's numbers, computed once.
