@@ -13,11 +13,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const tally = join(root, 'target/debug/tally');
 
-/** A machine with records of its own: those of another, each begun a second later. */
+/** A machine with records of one chapter: those of another, each begun a second later. */
 function addMachine(checkout, name, unpacked) {
   const run = (...words) => execFileSync(tally, words, { cwd: checkout, stdio: 'pipe' });
   run('unpack', 'amd-epyc-zen4-2cpu-vm', '--to', unpacked);
-  for (const path of readdirSync(unpacked, { recursive: true }).filter((path) => path.endsWith('.jsonl'))) {
+  for (const path of readdirSync(unpacked, { recursive: true }).filter((path) => /switch-cost.*\.jsonl$/.test(path))) {
     const [header, ...rest] = readFileSync(join(unpacked, path), 'utf8').split('\n');
     const later = header.replace(/("time":"[^"]*:)(\d\d)Z/, (_, before, seconds) => `${before}${`${(Number(seconds) + 1) % 60}`.padStart(2, '0')}Z`);
     const to = join(checkout, 'data/local', ...path.split('/').slice(1));

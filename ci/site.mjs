@@ -78,6 +78,18 @@ export function build(checkout, settings = {}, more = {}) {
   return { status, output: stdout + stderr, site: join(checkout, 'site') };
 }
 
+/**
+ * Leaves no page in this checkout's book but the introduction and these, by their names without the
+ * ending, and of book.toml what says nothing of others. Returns what brings the book back.
+ */
+export function onlyPages(checkout, names) {
+  const [summary, settings] = ['book/src/SUMMARY.md', 'book.toml'].map((file) => join(checkout, file));
+  const whole = [summary, settings].map((file) => readFileSync(file, 'utf8'));
+  writeFileSync(summary, ['introduction', ...names].map((name) => `- [${name}](${name}.md)\n`).join(''));
+  writeFileSync(settings, whole[1].split('[output.html.search.chapter]')[0]);
+  return () => [summary, settings].forEach((file, nth) => writeFileSync(file, whole[nth]));
+}
+
 /** The published site, for tests that only look at it: the one that ci/test has built, or one that is built now. */
 export function published() {
   if (process.env.PUBLISHED_SITE) return process.env.PUBLISHED_SITE;
