@@ -48,8 +48,8 @@ fn pack_at(level: i32, bytes: &[u8]) -> Result<Vec<u8>> {
 pub fn unpack(packed: &[u8], most_bytes: u64) -> Result<String> {
     let mut decoder = Decoder::with_buffer(packed)?;
     decoder.window_log_max(WINDOW_LOG)?;
-    // What was allocated is what usually comes or what has come, never what was announced.
-    let mut bytes = Vec::with_capacity(8 * packed.len());
+    let mut bytes = Vec::new();
+    // What was allocated is what has come, never what was announced.
     decoder.take(most_bytes + 1).read_to_end(&mut bytes).context("it cannot be unpacked")?;
     ensure!(bytes.len() as u64 <= most_bytes, "it unpacks to more than {most_bytes} bytes, which is no session");
     String::from_utf8(bytes).context("what it unpacks to is no text")

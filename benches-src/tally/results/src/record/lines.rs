@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::Result;
-use observation::{Histogram, Measure, Observation};
+use observation::{Histogram, Measure, Observation, Window};
 use serde::{Deserialize, Serialize};
 
 use super::checksum::{with_sum, without_sum};
 use super::machine::{Facts, State};
-use super::names::{Named, as_object, named};
+use super::names::{Named, named, object};
 use super::samples::Columns;
-use super::seen::{Seen, Window};
+use super::seen::Seen;
 use super::sources::Sources;
 use crate::book::cell::Cell;
 
@@ -186,25 +186,25 @@ impl From<RawRun> for Run {
     }
 }
 
-/// An observation as a record keeps it: as it was printed, but for its samples, which are in
-/// columns.
+/// An observation as a record keeps it: each field as it was printed, but for its samples, which
+/// are in columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Raw {
     pub program: String,
-    #[serde(serialize_with = "as_object")]
+    #[serde(with = "object")]
     pub parameters: Named<serde_json::Value>,
     pub placement: String,
     #[serde(default, skip_serializing_if = "Columns::is_empty")]
     pub samples: Columns,
-    #[serde(default, serialize_with = "as_object")]
+    #[serde(default, with = "object")]
     pub measures: Named<Measure>,
-    #[serde(default, serialize_with = "as_object")]
+    #[serde(default, with = "object")]
     pub histograms: Named<Histogram>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_window: Option<Window>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_run: Option<Window>,
-    #[serde(default, serialize_with = "as_object")]
+    #[serde(default, with = "object")]
     pub unavailable: Named<String>,
     #[serde(default)]
     pub doubts: Vec<String>,
@@ -219,8 +219,8 @@ impl From<Observation> for Raw {
             samples: Columns::of(&printed.samples),
             measures: named(printed.measures),
             histograms: named(printed.histograms),
-            idle_window: printed.idle_window.map(Window::from),
-            whole_run: printed.whole_run.map(Window::from),
+            idle_window: printed.idle_window,
+            whole_run: printed.whole_run,
             unavailable: named(printed.unavailable),
             doubts: printed.doubts,
         }

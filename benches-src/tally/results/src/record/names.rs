@@ -86,9 +86,41 @@ pub fn named<T>(own: BTreeMap<String, T>) -> Named<T> {
     own.into_iter().map(|(name, value)| (name.as_str().into(), value)).collect()
 }
 
-/// For serde: an object also where nothing is in it. LiteMap writes that as a list.
-pub fn as_object<T: Serialize, S: Serializer>(own: &Named<T>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(own.iter())
+/// For serde's `with`: an object and nothing else. LiteMap writes none as a list, and reads one.
+pub mod object {
+    use std::marker::PhantomData;
+
+    use serde::de::MapAccess;
+
+    use super::*;
+
+    pub fn serialize<T: Serialize, S: Serializer>(own: &Named<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(own.iter())
+    }
+
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Named<T>, D::Error> {
+        deserializer.deserialize_map(Object(PhantomData))
+    }
+
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = Named<T>;
+
+        fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+            to.write_str("an object")
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Named<T>, M::Error> {
+            // Members come in order, unless somebody else wrote them.
+            let (mut named, mut late) = (Named::new(), Vec::new());
+            while let Some((name, value)) = members.next_entry()? {
+                late.extend(named.try_append(name, value));
+            }
+            named.extend(late);
+            Ok(named)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -103,5 +135,21 @@ mod tests {
         assert!(Arc::ptr_eq(&first(&one), &first(&other)));
         assert_eq!((one.get("voluntary_switches"), one.get("system_ns")), (Some(&2), None));
         assert_eq!(serde_json::to_string(&one).unwrap(), text);
+    }
+
+    #[test]
+    fn an_object_is_one_also_where_nothing_is_in_it_and_a_list_is_none() {
+        #[derive(Serialize, Deserialize)]
+        struct Kept(#[serde(with = "object")] Named<u64>);
+
+        let read = |text: &str| serde_json::from_str::<Kept>(text).map_err(|error| error.to_string());
+        for text in ["{}", r#"{"a":1,"b":2}"#] {
+            assert_eq!(serde_json::to_string(&read(text).unwrap()).unwrap(), text);
+        }
+        let late = serde_json::to_string(&read(r#"{"b":2,"c":3,"a":1,"b":4}"#).unwrap()).unwrap();
+        assert_eq!(late, r#"{"a":1,"b":4,"c":3}"#, "in order, and the last of a name");
+        for text in ["[]", r#"[["a",1]]"#] {
+            assert!(read(text).err().unwrap_or_default().contains("expected an object"), "{text}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use observation::Window;
 use serde::{Deserialize, Serialize};
 
-use super::names::{Named, as_object};
+use super::names::{Named, object};
 use super::seen::{STOPPED_MS, Timed, Usual};
 use crate::statistics;
 
@@ -18,7 +18,7 @@ pub struct Columns {
     operations: Vec<u64>,
     elapsed_ns: Vec<u64>,
     /// By name; nothing where a sample lacks a counter that another has.
-    #[serde(serialize_with = "as_object")]
+    #[serde(with = "object")]
     counters: Named<Vec<Option<u64>>>,
 }
 
@@ -28,6 +28,7 @@ pub struct Columns {
 struct Unchecked {
     operations: Vec<u64>,
     elapsed_ns: Vec<u64>,
+    #[serde(with = "object")]
     counters: Named<Vec<Option<u64>>>,
 }
 

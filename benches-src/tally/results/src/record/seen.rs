@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::lines::Raw;
-use super::names::{Named, as_object, named};
+use super::names::{Named, named};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,7 +42,6 @@ pub struct Window {
     /// Its length, in nanoseconds.
     pub elapsed_ns: u64,
     /// By how much each counter moved.
-    #[serde(serialize_with = "as_object")]
     pub counters: Named<u64>,
 }
 
@@ -84,8 +83,8 @@ impl Seen {
             timed: samples.summary(),
             measures,
             histograms,
-            idle_window,
-            whole_run,
+            idle_window: idle_window.map(Window::from),
+            whole_run: whole_run.map(Window::from),
             unavailable: raw.unavailable,
             doubts: raw.doubts,
         }

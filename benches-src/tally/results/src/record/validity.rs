@@ -15,7 +15,7 @@ use crate::name;
 use crate::record::machine::{Facts, SETTABLE, State};
 use crate::record::names::Named;
 use crate::record::private::is_control;
-use crate::record::seen::{Seen, Timed, Window};
+use crate::record::seen::{Seen, Timed};
 use crate::record::{End, Failure, Header, Raw, RunOf};
 
 /// A record is at most this long, in bytes. The longest of this book has 3 MB.
@@ -139,7 +139,9 @@ pub fn observation(seen: &Raw, cell: &Cell, chapter: &str) -> Result<()> {
         lasted(ns)?;
     }
     seen.samples.counts().try_for_each(|(name, count)| counted(name, count))?;
-    seen.idle_window.iter().chain(&seen.whole_run).try_for_each(window)?;
+    for own in seen.idle_window.iter().chain(&seen.whole_run) {
+        window(own.operations, own.elapsed_ns, own.counters.iter().map(|(name, count)| (name.as_str(), *count)))?;
+    }
     results(&seen.measures, &seen.histograms)?;
     seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
 }
@@ -148,7 +150,9 @@ pub fn observation(seen: &Raw, cell: &Cell, chapter: &str) -> Result<()> {
 pub fn seen(seen: &Seen, cell: &Cell) -> Result<()> {
     ensure!(has_parameters(&seen.parameters, cell), "other parameters than those of {cell}");
     seen.timed.iter().try_for_each(timed)?;
-    seen.idle_window.iter().chain(&seen.whole_run).try_for_each(window)?;
+    for own in seen.idle_window.iter().chain(&seen.whole_run) {
+        window(own.operations, own.elapsed_ns, own.counters.iter().map(|(name, count)| (&**name, *count)))?;
+    }
     results(&seen.measures, &seen.histograms)?;
     seen.unavailable.values().chain(&seen.doubts).try_for_each(|words| short(words))
 }
@@ -182,10 +186,10 @@ fn results(measures: &Named<Measure>, histograms: &Named<Histogram>) -> Result<(
     Ok(())
 }
 
-fn window(own: &Window) -> Result<()> {
-    lasted(own.elapsed_ns)?;
-    counted("operations", own.operations)?;
-    own.counters.iter().try_for_each(|(name, count)| counted(name, *count))
+fn window<'a>(operations: u64, elapsed_ns: u64, counters: impl Iterator<Item = (&'a str, u64)>) -> Result<()> {
+    lasted(elapsed_ns)?;
+    let mut counts = [("operations", operations)].into_iter().chain(counters);
+    counts.try_for_each(|(name, count)| counted(name, count))
 }
 
 fn lasted(ns: u64) -> Result<()> {

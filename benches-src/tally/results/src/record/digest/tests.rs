@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use observation::{Histogram, Measure};
+use observation::{Histogram, Measure, Window};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -12,7 +12,6 @@ use crate::record::machine::State;
 use crate::record::made_up::{cell, end, header, reported};
 use crate::record::names::named;
 use crate::record::samples::Columns;
-use crate::record::seen::Window;
 use crate::record::{Failure, Raw, RawRun};
 
 /// A record of several rounds in which everything is there that a record can have.
@@ -42,8 +41,7 @@ fn one(header: &Header, round: u32, cell: usize) -> RawRun {
 }
 
 fn change(seen: &mut Raw, round: u32) {
-    let window =
-        |elapsed_ns| Window { operations: 3, elapsed_ns, counters: [("migrations".into(), 1)].into_iter().collect() };
+    let window = |elapsed_ns| Window { operations: 3, elapsed_ns, counters: [("migrations".to_owned(), 1)].into() };
     seen.parameters.insert("drawn".into(), json!(round));
     seen.idle_window = (round != 3).then(|| window(1_000));
     seen.whole_run = Some(window(2_000 + u64::from(round)));
@@ -129,7 +127,7 @@ proptest! {
             let Some(seen) = &mut run.observation else { continue };
             let elapsed_ns = ns as u64 + u64::from(round);
             let sample =
-                |operations| observation::Window { operations, elapsed_ns, ..observation::Window::default() };
+                |operations| Window { operations, elapsed_ns, ..Window::default() };
             seen.samples = Columns::of(&[sample(1000), sample(1000), sample(999)]);
             // What may be below 0 is what one reading had beyond another.
             let each = values.iter().map(|value| value / f64::from(round + 1)).collect();

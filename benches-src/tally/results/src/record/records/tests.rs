@@ -117,6 +117,7 @@ fn a_record_that_contradicts_itself_is_refused_with_the_line() {
         ("\"elapsed_ns\":[10000", "\"elapsed_ns\":[0", 2, "or time"),
         ("\"elapsed_ns\":[10000", "\"elapsed_ns\":[18446744073709551615", 2, "longer than a day"),
         ("\"voluntary_switches\":[1000", "\"voluntary_switches\":[18446744073709551615", 2, "voluntary_switches"),
+        ("\"measures\":{}", "\"measures\":[]", 2, "expected an object"),
         ("\"measures\":{}", "\"measures\":{\"rate_ns\":{\"unit\":\"ns\",\"values\":[-1.0]}}", 2, "below 0"),
         ("\"measures\":{}", "\"measures\":{\"a\":{\"unit\":\"1\",\"values\":[1e300]}}", 2, "the measure a"),
         ("\"measures\":{}", "\"measures\":{\"a\":{\"unit\":\"B\",\"values\":[1.0,2.0]}}", 2, "2 values for 1 counts"),
