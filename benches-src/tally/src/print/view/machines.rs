@@ -77,11 +77,11 @@ impl View {
 
     /// The machines that came with the checkout.
     pub(super) fn exported(&self) -> Result<&[Machine]> {
-        if self.read.exported.get().is_none() {
-            let exported = self.project.machines()?.into_iter().map(Machine::Exported).collect();
-            let _ = self.read.exported.set(exported);
+        if let Some(known) = self.read.exported.get() {
+            return Ok(known);
         }
-        Ok(self.read.exported.get().expect("it was just set"))
+        let exported = self.project.machines()?.into_iter().map(Machine::Exported);
+        Ok(self.read.exported.get_or_init(|| exported.collect()))
     }
 
     /// What a sentence calls a machine: by what it is for the reader, if it is anything, else by
