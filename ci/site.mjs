@@ -79,13 +79,13 @@ export function build(checkout, settings = {}, more = {}) {
 }
 
 /**
- * Leaves no page in this checkout's book but the introduction and these, by their names without the
- * ending, and of book.toml what says nothing of others. Returns what brings the book back.
+ * Leaves no page in this checkout's book but these, by their names without the ending, and of
+ * book.toml what says nothing of others. Returns what brings the book back.
  */
 export function onlyPages(checkout, names) {
   const [summary, settings] = ['book/src/SUMMARY.md', 'book.toml'].map((file) => join(checkout, file));
   const whole = [summary, settings].map((file) => readFileSync(file, 'utf8'));
-  writeFileSync(summary, ['introduction', ...names].map((name) => `- [${name}](${name}.md)\n`).join(''));
+  writeFileSync(summary, names.map((name) => `- [${name}](${name}.md)\n`).join(''));
   writeFileSync(settings, whole[1].split('[output.html.search.chapter]')[0]);
   return () => [summary, settings].forEach((file, nth) => writeFileSync(file, whole[nth]));
 }

@@ -201,7 +201,8 @@ test('a field is typed into: the answer follows and stays in view, the address s
   await close();
 });
 
-// Widths change what sticks out, themes change colours: by `ci/test --nightly` each width is looked at in each theme.
+// Widths change what sticks out, themes change colours: by `ci/test --nightly` each width is looked
+// at in each theme.
 const LOOKS = ['light', 'rust', 'coal', 'navy', 'ayu'].flatMap((theme) => [320, 720, 1440].map((width) => [theme, width]));
 
 test('at every width and in every theme nothing sticks out, and axe finds nothing serious', async () => {
