@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::between::{Between, Factor, factor_needed};
 use super::kind::Kind;
-use super::numbers::{Numbers, Session, Taken, measures};
+use super::numbers::{Numbers, Pair, Place, Session, Taken, measures};
 use super::quantity::Quantity;
 use super::spread::{spread, twentieth};
 use crate::book::expression::Expression;
@@ -24,18 +24,25 @@ const FEWEST_PAIRS_OF_SESSIONS: usize = 6;
 /// The interval of one session, held against the median of another.
 struct Held {
     kind: Kind,
-    /// Its chapter and its experiment.
-    within: [String; 2],
-    /// Which pair of sessions, by its place among them.
+    /// Which pair of sessions, by its place among those of its numbers.
     pair: usize,
     /// The factor that is needed.
     needs: f64,
+}
+
+/// What was held of one kind, everywhere or in one place.
+#[derive(Default)]
+struct Group {
+    needs: Vec<f64>,
+    pairs_of_sessions: usize,
 }
 
 /// What is found while sessions are read.
 #[derive(Default)]
 pub struct Derivation {
     pub all: Vec<Numbers>,
+    /// Of each of these: every pair's intervals, held against each other's medians.
+    held: Vec<Vec<Held>>,
     sessions: usize,
     machines: BTreeMap<String, usize>,
     within_a_day: usize,
@@ -57,6 +64,7 @@ impl Derivation {
             self.until = self.until.clone().max(record.header.before.time.clone());
         }
         self.sessions += sessions.len();
+        self.held.push(held(&numbers));
         self.all.push(numbers);
         Ok(())
     }
@@ -80,10 +88,9 @@ impl Derivation {
 
     /// What decides about intervals, from the sessions of which this is so.
     pub fn known(&self, is_used: &dyn Fn(&Numbers, &Session) -> bool) -> Between {
-        let held = self.held(is_used);
         let with_spreads = Kind::ALL.into_iter().filter(|kind| kind.has_spreads());
         Between {
-            kinds: Kind::ALL.into_iter().flat_map(|kind| factors(kind, &held)).collect(),
+            kinds: Kind::ALL.into_iter().flat_map(|kind| self.factors(kind, is_used)).collect(),
             spreads: with_spreads.filter_map(|kind| spread(kind, &self.all, is_used)).collect(),
             ..Between::default()
         }
@@ -106,73 +113,74 @@ impl Derivation {
         Between { half: half.clone(), ..self.known(&|_, session| session.began <= half) }
     }
 
-    /// Either session's intervals of each pair against the other's medians, of all that both can be
-    /// asked for.
-    fn held(&self, is_used: &dyn Fn(&Numbers, &Session) -> bool) -> Vec<Held> {
-        let mut held = Vec::new();
-        let all = self.all.iter().flat_map(|numbers| numbers.pairs.iter().map(move |pair| (numbers, pair)));
-        for (at, (numbers, pair)) in all.enumerate() {
-            let of = pair.of.map(|session| &numbers.sessions[session]);
-            if !of.iter().all(|session| is_used(numbers, session)) {
-                continue;
-            }
-            let place = numbers.place();
-            for row in &numbers.rows {
-                let Some([a, b]) = row.of_pair(pair) else { continue };
-                let needs = |own: &Quantity, other: &Quantity| {
-                    let kind = Kind::of_number(&row.expression, &own.estimate);
-                    Some((kind, factor_needed(kind, &own.estimate, own.estimate.interval?, other.estimate.median)))
-                };
-                let Some((first, second)) = needs(&a, &b).zip(needs(&b, &a)) else { continue };
-                let one = |(kind, needs)| {
-                    let within = [place.chapter.to_owned(), place.experiment.to_owned()];
-                    Held { kind, within, pair: at, needs }
-                };
-                held.extend([one(first), one(second)]);
+    /// The factor of a kind in all chapters, and in each chapter and experiment of which there are
+    /// enough pairs.
+    fn factors(&self, kind: Kind, is_used: &dyn Fn(&Numbers, &Session) -> bool) -> Vec<Factor> {
+        let mut groups = BTreeMap::from([(None, Group::default())]);
+        for (numbers, held) in self.all.iter().zip(&self.held) {
+            let are_used = |pair: &Pair| pair.of.iter().all(|session| is_used(numbers, &numbers.sessions[*session]));
+            let used: Vec<bool> = numbers.pairs.iter().map(are_used).collect();
+            let own: Vec<&Held> = held.iter().filter(|held| held.kind == kind && used[held.pair]).collect();
+            let Place { chapter, experiment, .. } = numbers.place();
+            for place in BTreeSet::from([None, Some(chapter), Some(experiment)]) {
+                groups.entry(place).or_default().add(&own);
             }
         }
-        held
+        let factors = groups.into_iter().map(|(within, group)| group.factor(kind, within));
+        factors.filter(|own| own.within.is_none() || own.factor.is_some()).collect()
     }
 }
 
-/// The factor of a kind in all chapters, and in each chapter and experiment of which there are
-/// enough pairs.
-fn factors(kind: Kind, held: &[Held]) -> Vec<Factor> {
-    let places: BTreeSet<&str> = held.iter().flat_map(|held| &held.within).map(String::as_str).collect();
-    let each = places.into_iter().map(|place| factor(kind, Some(place), held));
-    [factor(kind, None, held)].into_iter().chain(each.filter(|own| own.factor.is_some())).collect()
-}
-
-fn factor(kind: Kind, within: Option<&str>, held: &[Held]) -> Factor {
-    let is_own =
-        |held: &&Held| held.kind == kind && within.is_none_or(|place| held.within.iter().any(|own| own == place));
-    let own: Vec<&Held> = held.iter().filter(is_own).collect();
-    Factor {
-        kind,
-        within: within.map(str::to_owned),
-        pairs: own.len() / 2,
-        pairs_of_sessions: own.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len(),
-        missed: share(&needs(own.iter()), |needed| needed > 1.0),
-        factor: known(&own),
+/// Either session's intervals of each pair against the other's medians, of all that both can be
+/// asked for.
+fn held(numbers: &Numbers) -> Vec<Held> {
+    let mut held = Vec::new();
+    for (at, pair) in numbers.pairs.iter().enumerate() {
+        for row in &numbers.rows {
+            let Some([a, b]) = row.of_pair(pair) else { continue };
+            let needs = |own: &Quantity, other: &Quantity| {
+                let kind = Kind::of_number(&row.expression, &own.estimate);
+                Some((kind, factor_needed(kind, &own.estimate, own.estimate.interval?, other.estimate.median)))
+            };
+            let Some((first, second)) = needs(&a, &b).zip(needs(&b, &a)) else { continue };
+            held.extend([first, second].map(|(kind, needs)| Held { kind, pair: at, needs }));
+        }
     }
+    held
 }
 
-fn needs<'a>(held: impl Iterator<Item = &'a &'a Held>) -> Vec<f64> {
-    held.map(|held| held.needs).collect()
-}
-
-fn share(of: &[f64], is_so: impl Fn(f64) -> bool) -> f64 {
-    if of.is_empty() {
-        return 0.0;
+impl Group {
+    /// Takes in what was held of the sessions of one machine's experiment.
+    fn add(&mut self, held: &[&Held]) {
+        self.needs.extend(held.iter().map(|held| held.needs));
+        self.pairs_of_sessions += held.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len();
     }
-    three_digits(of.iter().filter(|needed| is_so(**needed)).count() as f64 / of.len() as f64)
-}
 
-/// The factor of these, if they are enough to say.
-fn known(held: &[&Held]) -> Option<f64> {
-    let pairs = held.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len();
-    let is_enough = held.len() >= FEWEST_NUMBERS && pairs >= FEWEST_PAIRS_OF_SESSIONS;
-    if is_enough { twentieth(needs(held.iter())) } else { None }
+    fn factor(self, kind: Kind, within: Option<&str>) -> Factor {
+        Factor {
+            kind,
+            within: within.map(str::to_owned),
+            pairs: self.needs.len() / 2,
+            pairs_of_sessions: self.pairs_of_sessions,
+            missed: self.missed(),
+            factor: self.known(),
+        }
+    }
+
+    /// The share of those that need to be widened.
+    fn missed(&self) -> f64 {
+        if self.needs.is_empty() {
+            return 0.0;
+        }
+        let missed = self.needs.iter().filter(|needed| **needed > 1.0).count();
+        three_digits(missed as f64 / self.needs.len() as f64)
+    }
+
+    /// The factor of these, if they are enough to say.
+    fn known(self) -> Option<f64> {
+        let is_enough = self.needs.len() >= FEWEST_NUMBERS && self.pairs_of_sessions >= FEWEST_PAIRS_OF_SESSIONS;
+        if is_enough { twentieth(self.needs) } else { None }
+    }
 }
 
 pub(super) fn three_digits(value: f64) -> f64 {

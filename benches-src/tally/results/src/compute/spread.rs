@@ -161,9 +161,10 @@ fn middle(all: impl Iterator<Item = Squares>) -> Option<f64> {
 /// The value that a further one would exceed in one case of twenty, rounded up; none where no
 /// factor is large enough.
 pub(super) fn twentieth(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
     let rank = (COVERED * (values.len() + 1) as f64).ceil() as usize;
-    let factor = (values[rank.min(values.len()) - 1] * 1000.0).ceil() / 1000.0;
+    let at = rank.min(values.len()) - 1;
+    let (_, value, _) = values.select_nth_unstable_by(at, f64::total_cmp);
+    let factor = (*value * 1000.0).ceil() / 1000.0;
     factor.is_finite().then_some(factor)
 }
 
