@@ -24,6 +24,7 @@ test('a fresh checkout measures and renders, and a test run shows none of its fi
   const chapter = page(site, 'switch-cost/what-a-hop-over-a-socket-costs');
   assert.match(chapter, /test run/);
   assert.doesNotMatch(chapter, /class="value"/, 'a figure of a test run is shown as a result');
+  assert.doesNotMatch(page(site, 'index'), /og:image/, 'a picture of a site of which nobody knows the address');
 });
 
 test('a second build measures nothing, and neither does one after a change of prose', () => {

@@ -1,5 +1,6 @@
 // Builds the site that is published: `node ci/publish.mjs [MACHINE…]`. It has the reference machine's numbers; below site/machine/NAME
 // stand the same pages with those of every other machine, or of those that are named. Each page has a link to itself on each of them.
+// With ADDRESS=https://example.org/book/ previews of links to its pages show a picture.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -17,12 +18,16 @@ function choice(site, machines, page, own) {
   return `<details class="machines"><summary>The same page with another machine's numbers</summary><ul>${others.map(link).join('')}</ul></details>`;
 }
 
-/** Builds all of them in this checkout. */
-export function publish(checkout, others) {
+/** Builds all of them in this checkout. `address` is where the site will be published, or nothing. */
+export function publish(checkout, others, address = '') {
   const machines = ['reference', ...others];
   const site = join(checkout, 'site');
   for (const machine of machines) {
-    const { status, output } = build(checkout, { effort: 'never', show: machine }, { MDBOOK_BUILD__BUILD_DIR: join('site', folderOf(machine)) });
+    const folder = folderOf(machine);
+    const { status, output } = build(checkout, { effort: 'never', show: machine }, {
+      MDBOOK_BUILD__BUILD_DIR: join('site', folder),
+      MDBOOK_PREPROCESSOR__CMDRUN__ADDRESS: address && `${address.replace(/\/*$/, '/')}${folder}`,
+    });
     if (status !== 0) throw new Error(`the book cannot be built with the numbers of ${machine}: ${output}`);
   }
   for (const own of machines) {
@@ -38,5 +43,5 @@ export function publish(checkout, others) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const checkout = join(dirname(fileURLToPath(import.meta.url)), '..');
   const named = process.argv.slice(2);
-  console.log(publish(checkout, named.length > 0 ? named : otherMachines(checkout)));
+  console.log(publish(checkout, named.length > 0 ? named : otherMachines(checkout), process.env.ADDRESS));
 }

@@ -90,10 +90,14 @@ export function onlyPages(checkout, names) {
   return () => [summary, settings].forEach((file, nth) => writeFileSync(file, whole[nth]));
 }
 
+/** Where tests say that a site is published. */
+export const ADDRESS = 'https://example.org/book';
+
 /** The published site, for tests that only look at it: the one that ci/test has built, or one that is built now. */
 export function published() {
   if (process.env.PUBLISHED_SITE) return process.env.PUBLISHED_SITE;
-  const { status, output, site } = build(copyOfCheckout(), { effort: 'never', show: 'reference' });
+  const reference = { effort: 'never', show: 'reference' };
+  const { status, output, site } = build(copyOfCheckout(), reference, { MDBOOK_PREPROCESSOR__CMDRUN__ADDRESS: ADDRESS });
   if (status !== 0) throw new Error(output);
   return site;
 }

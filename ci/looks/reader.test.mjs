@@ -8,7 +8,7 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { eachPage, opener, resize } from '../browser.mjs';
 import { aboveCeilings, counted, pages as sources, prose } from '../prose.mjs';
-import { EVERYTHING, kept, pages, published } from '../site.mjs';
+import { ADDRESS, EVERYTHING, kept, pages, published } from '../site.mjs';
 
 const site = published();
 const open = opener(site);
@@ -271,7 +271,8 @@ test('every page says what it found where a link to it is shown, and is linked t
     assert.equal(titles.get(tag('description')), undefined, `${name} is described as ${titles.get(tag('description'))} is`);
     titles.set(tag('description'), name);
     if (!withFigures.includes(name)) continue;
-    const picture = readFileSync(join(site, name, '..', tag('og:image')));
+    assert.ok(tag('og:image').startsWith(`${ADDRESS}/`), `${name} names no picture by its whole address`);
+    const picture = readFileSync(join(site, tag('og:image').slice(ADDRESS.length)));
     assert.equal(picture.toString('latin1', 1, 4), 'PNG', name);
     assert.deepEqual([picture.readUInt32BE(16), picture.readUInt32BE(20)], [1200, 630], name);
   }

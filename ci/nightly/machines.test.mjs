@@ -1,20 +1,22 @@
 // The site as it is published, with the pages of every machine. ci/test builds the book with one of them, drawn at random.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { publish } from '../publish.mjs';
-import { copyOfCheckout, deadLinks, otherMachines, pages } from '../site.mjs';
+import { ADDRESS, copyOfCheckout, deadLinks, otherMachines, pages } from '../site.mjs';
 
 const checkout = copyOfCheckout();
 const others = otherMachines(checkout);
 
 test('the book is built with the numbers of every machine, and each page leads to itself on all others', () => {
-  const site = publish(checkout, others);
+  const site = publish(checkout, others, ADDRESS);
   assert.deepEqual(deadLinks(site), []);
   for (const machine of others) {
     const folder = join(site, 'machine', machine);
+    const [, picture] = readFileSync(join(folder, 'index.html'), 'utf8').match(/"og:image" content="([^"]+)"/);
+    assert.ok(existsSync(picture.replace(ADDRESS, site)), `${machine}: a preview finds no picture at ${picture}`);
     for (const page of pages(folder)) {
       const html = readFileSync(join(folder, page), 'utf8');
       const links = [...(html.match(/<details class="machines">.*?<\/details>/s)?.[0] ?? '').matchAll(/href="([^"]+)"/g)];

@@ -5,7 +5,7 @@
 //! the page's path, is put where mdBook looks for one when it renders.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
@@ -50,8 +50,9 @@ impl Head {
         }
     }
 
-    /// Its part of the head of all pages.
-    fn tags(&self, view: &View, address: &str) -> String {
+    /// Its part of the head of all pages. A preview fetches a picture by its whole address, so there
+    /// is none where nobody knows that.
+    fn tags(&self, view: &View, address: Option<&str>) -> String {
         let (title, finding) = (&self.title, &self.finding);
         let mut tags = format!(
             "<meta name=\"description\" content=\"{finding}\">\n<meta property=\"og:title\" content=\"{title}\">\n\
@@ -59,15 +60,12 @@ impl Head {
              content=\"article\">\n\
              <meta property=\"og:site_name\" content=\"{BOOK}\">\n"
         );
-        if !address.is_empty() {
-            let page = self.path.replace(".md", ".html");
-            tags += &format!("<meta property=\"og:url\" content=\"{}{page}\">\n", html(address));
-        }
+        let Some(site) = address.map(html) else { return tags };
+        let page = self.path.replace(".md", ".html");
+        tags += &format!("<meta property=\"og:url\" content=\"{site}{page}\">\n");
         if let Some(picture) = self.picture(view) {
-            // Without an address there is only the way from the page.
-            let from = if address.is_empty() { "{{ path_to_root }}".to_owned() } else { html(address) };
             tags += &format!(
-                "<meta property=\"og:image\" content=\"{from}{picture}\">\n<meta property=\"og:image:width\" \
+                "<meta property=\"og:image\" content=\"{site}{picture}\">\n<meta property=\"og:image:width\" \
                  content=\"{WIDTH}\">\n\
                  <meta property=\"og:image:height\" content=\"{HEIGHT}\">\n<meta property=\"og:image:alt\" \
                  content=\"{finding}\">\n\
@@ -81,10 +79,10 @@ impl Head {
     /// page without a figure has none.
     fn picture(&self, view: &View) -> Option<String> {
         let card = self.card(view).transpose()?;
-        let name = format!("{}/pictures/{}.png", view.machine.slug(), identifier(self.path.trim_end_matches(".md")));
-        let to = view.project.generated().join(&name);
+        let name = format!("{}.png", identifier(self.path.trim_end_matches(".md")));
+        let to = pictures(view).join(&name);
         match card.and_then(|svg| view.output.pencil.card(&view.project, &svg, &to)) {
-            Ok(()) => Some(format!("generated/{name}")),
+            Ok(()) => Some(format!("generated/{}/pictures/{name}", view.machine.slug())),
             Err(error) => {
                 say!("tally: warning: links to {} show no picture: {error:#}", self.path);
                 None
@@ -174,13 +172,28 @@ fn wrapped(text: &str, letters: usize, most: usize) -> Vec<String> {
     lines
 }
 
+/// Where the pictures lie, for mdBook to copy.
+fn pictures(view: &View) -> PathBuf {
+    view.project.generated().join(view.machine.slug()).join("pictures")
+}
+
 /// Writes the head of all pages, and only if it differs, so that `mdbook serve` is not set off by
-/// itself.
+/// itself. `address` is where the site is published, or nothing.
 pub fn write(view: &View, heads: &[Head], address: &str) -> Result<()> {
+    let address = Some(address.trim_end_matches('/')).filter(|address| !address.is_empty());
+    let address = address.map(|address| format!("{address}/"));
+    if address.is_none() && pictures(view).exists() {
+        // Of a build that had one; mdBook would publish them with the rest.
+        fs::remove_dir_all(pictures(view))?;
+    }
     let of_page = |head: &Head| {
         // The first page is the index as well.
         let index = if head.path == FIRST { " (eq path \"index.md\")" } else { " false" };
-        format!("{{{{#if (or (eq path \"{}\"){index})}}}}\n{}{{{{/if}}}}\n", head.path, head.tags(view, address))
+        format!(
+            "{{{{#if (or (eq path \"{}\"){index})}}}}\n{}{{{{/if}}}}\n",
+            head.path,
+            head.tags(view, address.as_deref())
+        )
     };
     let text: String = heads.iter().map(of_page).collect();
     let path = view.project.head();
