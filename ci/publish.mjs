@@ -1,6 +1,6 @@
 // Builds the site that is published: `node ci/publish.mjs [MACHINE…]`. It has the reference machine's numbers; below site/machine/NAME
 // stand the same pages with those of every other machine, or of those that are named. Each page has a link to itself on each of them.
-// With ADDRESS=https://example.org/book/ previews of links to its pages show a picture.
+// With ADDRESS=https://example.org/book/, or address in book.toml, previews of links to its pages show a picture.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -18,8 +18,11 @@ function choice(site, machines, page, own) {
   return `<details class="machines"><summary>The same page with another machine's numbers</summary><ul>${others.map(link).join('')}</ul></details>`;
 }
 
+/** Where book.toml says that the site is published, or nothing. */
+const addressOf = (checkout) => readFileSync(join(checkout, 'book.toml'), 'utf8').match(/^address = "(.*)"/m)?.[1] ?? '';
+
 /** Builds all of them in this checkout. `address` is where the site will be published, or nothing. */
-export function publish(checkout, others, address = '') {
+export function publish(checkout, others, address = addressOf(checkout)) {
   const machines = ['reference', ...others];
   const site = join(checkout, 'site');
   for (const machine of machines) {

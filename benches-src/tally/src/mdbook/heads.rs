@@ -50,8 +50,8 @@ impl Head {
         }
     }
 
-    /// Its part of the head of all pages. A preview fetches a picture by its whole address, so there
-    /// is none where nobody knows that.
+    /// Its part of the head of all pages. A preview fetches a picture by its whole address, so that
+    /// there is none where nobody knows it.
     fn tags(&self, view: &View, address: Option<&str>) -> String {
         let (title, finding) = (&self.title, &self.finding);
         let mut tags = format!(
