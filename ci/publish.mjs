@@ -1,6 +1,6 @@
 // Builds the site that is published: `node ci/publish.mjs [MACHINE…]`. It has the reference machine's numbers; below site/machine/NAME
 // stand the same pages with those of every other machine, or of those that are named. Each page has a link to itself on each of them.
-// With ADDRESS=https://example.org/book/, or address in book.toml, previews of links to its pages show a picture.
+// Where the site will be is said as for any build: by address in book.toml, or by mdBook's variable.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -18,18 +18,23 @@ function choice(site, machines, page, own) {
   return `<details class="machines"><summary>The same page with another machine's numbers</summary><ul>${others.map(link).join('')}</ul></details>`;
 }
 
-/** Where book.toml says that the site is published, or nothing. */
-const addressOf = (checkout) => readFileSync(join(checkout, 'book.toml'), 'utf8').match(/^address = "(.*)"/m)?.[1] ?? '';
+const ADDRESS = 'MDBOOK_PREPROCESSOR__CMDRUN__ADDRESS';
 
-/** Builds all of them in this checkout. `address` is where the site will be published, or nothing. */
-export function publish(checkout, others, address = addressOf(checkout)) {
+/** Where the site will be published, with a slash at its end, or nothing. */
+function addressOf(checkout) {
+  const written = readFileSync(join(checkout, 'book.toml'), 'utf8').match(/^address = "(.*)"/m)?.[1];
+  return (process.env[ADDRESS] ?? written ?? '').replace(/([^/])\/*$/, '$1/');
+}
+
+/** Builds all of them in this checkout. */
+export function publish(checkout, others) {
   const machines = ['reference', ...others];
-  const site = join(checkout, 'site');
+  const [site, address] = [join(checkout, 'site'), addressOf(checkout)];
   for (const machine of machines) {
     const folder = folderOf(machine);
     const { status, output } = build(checkout, { effort: 'never', show: machine }, {
       MDBOOK_BUILD__BUILD_DIR: join('site', folder),
-      MDBOOK_PREPROCESSOR__CMDRUN__ADDRESS: address && `${address.replace(/\/*$/, '/')}${folder}`,
+      [ADDRESS]: address && address + folder,
     });
     if (status !== 0) throw new Error(`the book cannot be built with the numbers of ${machine}: ${output}`);
   }
@@ -46,5 +51,5 @@ export function publish(checkout, others, address = addressOf(checkout)) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const checkout = join(dirname(fileURLToPath(import.meta.url)), '..');
   const named = process.argv.slice(2);
-  console.log(publish(checkout, named.length > 0 ? named : otherMachines(checkout), process.env.ADDRESS));
+  console.log(publish(checkout, named.length > 0 ? named : otherMachines(checkout)));
 }
