@@ -5,7 +5,7 @@
 //! the page's path, is put where mdBook looks for one when it renders.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
@@ -52,7 +52,7 @@ impl Head {
 
     /// Its part of the head of all pages. A preview fetches a picture by its whole address, so that
     /// there is none where nobody knows it.
-    fn tags(&self, view: &View, address: Option<&str>) -> String {
+    fn tags(&self, view: &View, site: Option<&str>) -> String {
         let (title, finding) = (&self.title, &self.finding);
         let mut tags = format!(
             "<meta name=\"description\" content=\"{finding}\">\n<meta property=\"og:title\" content=\"{title}\">\n\
@@ -60,7 +60,7 @@ impl Head {
              content=\"article\">\n\
              <meta property=\"og:site_name\" content=\"{BOOK}\">\n"
         );
-        let Some(site) = address.map(html) else { return tags };
+        let Some(site) = site.map(html) else { return tags };
         let page = self.path.replace(".md", ".html");
         tags += &format!("<meta property=\"og:url\" content=\"{site}{page}\">\n");
         if let Some(picture) = self.picture(view) {
@@ -79,10 +79,10 @@ impl Head {
     /// page without a figure has none.
     fn picture(&self, view: &View) -> Option<String> {
         let card = self.card(view).transpose()?;
-        let name = format!("{}.png", identifier(self.path.trim_end_matches(".md")));
-        let to = pictures(view).join(&name);
+        let name = format!("{}/{}.png", pictures(view), identifier(self.path.trim_end_matches(".md")));
+        let to = view.project.generated().join(&name);
         match card.and_then(|svg| view.output.pencil.card(&view.project, &svg, &to)) {
-            Ok(()) => Some(format!("generated/{}/pictures/{name}", view.machine.slug())),
+            Ok(()) => Some(format!("generated/{name}")),
             Err(error) => {
                 say!("tally: warning: links to {} show no picture: {error:#}", self.path);
                 None
@@ -172,28 +172,26 @@ fn wrapped(text: &str, letters: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// Where the pictures lie, for mdBook to copy.
-fn pictures(view: &View) -> PathBuf {
-    view.project.generated().join(view.machine.slug()).join("pictures")
+/// Where the pictures lie, among the files for download.
+fn pictures(view: &View) -> String {
+    format!("{}/pictures", view.machine.slug())
 }
 
 /// Writes the head of all pages, and only if it differs, so that `mdbook serve` is not set off by
 /// itself. `address` is where the site is published, or nothing.
 pub fn write(view: &View, heads: &[Head], address: &str) -> Result<()> {
-    let address = Some(address.trim_end_matches('/')).filter(|address| !address.is_empty());
-    let address = address.map(|address| format!("{address}/"));
-    if address.is_none() && pictures(view).exists() {
-        // Of a build that had one; mdBook would publish them with the rest.
-        fs::remove_dir_all(pictures(view))?;
+    let address = address.trim_end_matches('/');
+    let site = (!address.is_empty()).then(|| format!("{address}/"));
+    let pictures = view.project.generated().join(pictures(view));
+    if site.is_none() && pictures.exists() {
+        // Of a build that had an address; mdBook would publish them with the rest.
+        fs::remove_dir_all(&pictures).with_context(|| format!("cannot remove {}", pictures.display()))?;
     }
     let of_page = |head: &Head| {
         // The first page is the index as well.
         let index = if head.path == FIRST { " (eq path \"index.md\")" } else { " false" };
-        format!(
-            "{{{{#if (or (eq path \"{}\"){index})}}}}\n{}{{{{/if}}}}\n",
-            head.path,
-            head.tags(view, address.as_deref())
-        )
+        let tags = head.tags(view, site.as_deref());
+        format!("{{{{#if (or (eq path \"{}\"){index})}}}}\n{tags}{{{{/if}}}}\n", head.path)
     };
     let text: String = heads.iter().map(of_page).collect();
     let path = view.project.head();
