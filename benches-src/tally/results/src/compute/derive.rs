@@ -150,10 +150,10 @@ fn held(numbers: &Numbers) -> Vec<Held> {
 }
 
 impl Group {
-    /// Takes in what was held of the sessions of one machine's experiment.
+    /// Takes in what was held of the sessions of one machine's experiment, pair by pair.
     fn add(&mut self, held: &[&Held]) {
         self.needs.extend(held.iter().map(|held| held.needs));
-        self.pairs_of_sessions += held.iter().map(|held| held.pair).collect::<BTreeSet<_>>().len();
+        self.pairs_of_sessions += held.chunk_by(|one, next| one.pair == next.pair).count();
     }
 
     fn factor(self, kind: Kind, within: Option<&str>) -> Factor {
