@@ -11,30 +11,41 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
-use object::{
-    Architecture, File, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SectionKind,
-    SymbolKind,
-};
+use object::{Architecture, File, Object, ObjectSection, SectionKind};
 
 use super::checksum::sha256;
+use super::symbols::{Function, Pointer, functions, pointers};
 
 /// The hash of the program in this file, given the crates whose code is the project's own, by their
 /// names in symbols; its own crate among them.
 pub fn hash_of(program: &Path, own: &[String]) -> Result<String> {
-    let bytes = fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
-    hash(&bytes, own).with_context(|| format!("the machine code of {} cannot be compared", program.display()))
+    hash(&read(program)?, own).with_context(|| cannot_be_compared(program))
+}
+
+/// The project's own functions that are not the same in two builds of a program, by their names:
+/// each is looked at by itself, whatever becomes of those that it calls.
+pub fn functions_that_differ(builds: [&Path; 2], own: &[String]) -> Result<BTreeSet<String>> {
+    let [one, other] = builds.map(|build| {
+        let bytes = read(build)?;
+        image(&bytes, own).map(|image| image.functions_by_name()).with_context(|| cannot_be_compared(build))
+    });
+    let (one, other) = (one?, other?);
+    let names = one.keys().chain(other.keys());
+    Ok(names.filter(|name| one.get(*name) != other.get(*name)).cloned().collect())
+}
+
+fn read(program: &Path) -> Result<Vec<u8>> {
+    fs::read(program).with_context(|| format!("cannot read {}", program.display()))
+}
+
+fn cannot_be_compared(program: &Path) -> String {
+    format!("the machine code of {} cannot be compared", program.display())
 }
 
 fn hash(program: &[u8], own: &[String]) -> Result<String> {
-    let file = File::parse(program).context("it is no program")?;
-    ensure!(
-        file.architecture() == Architecture::X86_64,
-        "it is of {:?}, and only that of x86-64 is read",
-        file.architecture()
-    );
-    let image = Image::read(&file, own)?;
+    let image = image(program, own)?;
     let parts: Vec<Vec<Part>> = image.own.iter().map(|function| image.parts(function)).collect();
     // What a function calls decides what it does, and so on: each round looks one call further.
     const CALLS: usize = 8;
@@ -44,6 +55,16 @@ fn hash(program: &[u8], own: &[String]) -> Result<String> {
     }
     hashes.sort();
     Ok(sha256(hashes.concat().as_bytes())[..16].to_owned())
+}
+
+fn image<'a>(program: &'a [u8], own: &[String]) -> Result<Image<'a>> {
+    let file = File::parse(program).context("it is no program")?;
+    ensure!(
+        file.architecture() == Architecture::X86_64,
+        "it is of {:?}, and only that of x86-64 is read",
+        file.architecture()
+    );
+    Image::read(&file, own)
 }
 
 /// What a function, or a constant, is made of.
@@ -59,21 +80,6 @@ fn said(parts: &[Part], hashes: &[String]) -> Vec<u8> {
         Part::Own(index, at) => format!("<{}+{at}>", hashes[*index]).into_bytes(),
     };
     parts.iter().flat_map(one).collect()
-}
-
-/// A function, and where it lies.
-struct Function {
-    start: u64,
-    end: u64,
-    name: String,
-    /// Its index among the project's own, if it is one of these.
-    own: Option<usize>,
-}
-
-/// Where a place that the loader fills in will point.
-enum Pointer {
-    To(u64),
-    Named(String),
 }
 
 struct Section<'a> {
@@ -116,6 +122,20 @@ impl<'a> Image<'a> {
         let further: Vec<u64> = image.lists.iter().flat_map(of_lists).collect();
         image.marks.extend(further);
         Ok(image)
+    }
+
+    /// What each of the project's own functions is made of, those that it calls by their names.
+    /// Some have one name: they are of several types.
+    fn functions_by_name(&self) -> BTreeMap<String, Vec<Vec<u8>>> {
+        let mut own: Vec<_> = self.functions.values().filter(|function| function.own.is_some()).collect();
+        own.sort_by_key(|function| function.own);
+        let names: Vec<String> = own.iter().map(|function| function.name.clone()).collect();
+        let mut all: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+        for (name, place) in names.iter().zip(&self.own) {
+            all.entry(name.clone()).or_default().push(said(&self.parts(place), &names));
+        }
+        all.values_mut().for_each(|of_one_name| of_one_name.sort());
+        all
     }
 
     fn section(&self, address: u64) -> Option<&Section<'a>> {
@@ -300,74 +320,6 @@ impl<'a> Image<'a> {
         let length = self.bytes(at + 8, at + 16).try_into().map_or(0, u64::from_le_bytes);
         (1..4096).contains(&length) && self.bytes(*path, path + length).ends_with(b".rs")
     }
-}
-
-/// All functions, by their addresses. Before those of an object that was linked stands its crate's
-/// name, with one of a kind after a full stop.
-fn functions(file: &File, own: &[String]) -> Result<BTreeMap<u64, Function>> {
-    let mut functions: BTreeMap<u64, Function> = BTreeMap::new();
-    let (mut of_crate, mut seen) = (String::new(), BTreeSet::new());
-    for symbol in file.symbols() {
-        let name = symbol.name().unwrap_or_default();
-        match symbol.kind() {
-            SymbolKind::File => of_crate = name.split('.').next().unwrap_or_default().to_owned(),
-            SymbolKind::Text if symbol.address() > 0 => {
-                let name = format!("{:#}", rustc_demangle::demangle(name));
-                // What a library offers stands behind all objects, and says its crate in its name.
-                let of_crate =
-                    if symbol.is_local() { of_crate.clone() } else { crate_in(&name, own).unwrap_or_default() };
-                let is_own = is_measured(&of_crate, &name, own);
-                seen.insert(of_crate);
-                let (start, end) = (symbol.address(), symbol.address() + symbol.size());
-                // What lies at one address under several names goes by the first of them.
-                let known =
-                    functions.entry(start).or_insert_with(|| Function { start, end, name: name.clone(), own: None });
-                known.name = known.name.clone().min(name);
-                known.end = known.end.max(end);
-                known.own = known.own.or(is_own.then_some(0));
-            }
-            _ => {}
-        }
-    }
-    let program = own.first().context("a program has a name")?;
-    ensure!(seen.contains(program), "it has no symbols of {program}; was it stripped?");
-    for (index, function) in functions.values_mut().filter(|function| function.own.is_some()).enumerate() {
-        function.own = Some(index);
-    }
-    Ok(functions)
-}
-
-/// The first of these crates, or the harness, that a function's name has the path of.
-fn crate_in(name: &str, own: &[String]) -> Option<String> {
-    let words = name.split(|sign: char| !(sign.is_alphanumeric() || "_:".contains(sign)));
-    let paths = words.filter_map(|word| Some(word.split_once("::")?.0));
-    paths.into_iter().find(|path| *path == "harness" || own.iter().any(|own| own == path)).map(str::to_owned)
-}
-
-/// Whether a function is what was measured: of the project's own crates, or of the harness's timed
-/// section. How parameters are read is not, nor is the number that a compiler gives to a type.
-fn is_measured(of_crate: &str, name: &str, own: &[String]) -> bool {
-    let is_timed = of_crate == "harness" && name.contains("harness::laps::");
-    let is_left_out = name.contains("clap_builder") || name.ends_with("core::any::Any>::type_id");
-    (is_timed || own.iter().any(|own| own == of_crate)) && !is_left_out
-}
-
-fn pointers(file: &File) -> Result<BTreeMap<u64, Pointer>> {
-    let names = file.dynamic_symbol_table();
-    let mut pointers = BTreeMap::new();
-    for (place, relocation) in file.dynamic_relocations().into_iter().flatten() {
-        let pointer = match relocation.target() {
-            RelocationTarget::Symbol(index) => {
-                let name =
-                    names.as_ref().and_then(|names| Some(names.symbol_by_index(index).ok()?.name().ok()?.to_owned()));
-                Pointer::Named(name.context("a place points to a symbol that is not there")?)
-            }
-            RelocationTarget::Absolute => Pointer::To(relocation.addend().cast_unsigned()),
-            other => bail!("a place points to {other:?}"),
-        };
-        pointers.insert(place, pointer);
-    }
-    Ok(pointers)
 }
 
 #[cfg(test)]

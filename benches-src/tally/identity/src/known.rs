@@ -42,11 +42,11 @@ pub struct Equivalence {
     pub before: String,
     /// The same of the other, or its sources where they are those of the one.
     pub after: String,
-    /// What shows it, as pages say it; nothing where the sources are the same, since what stands
-    /// beneath them speaks for itself.
+    /// What shows it, as pages say it; nothing where what runs while the clock does is the same, or
+    /// where the sources are, since what stands beneath them speaks for itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub because: String,
-    /// What was counted or measured of each cell.
+    /// What was counted or measured of each cell, or which functions differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<String>,
 }

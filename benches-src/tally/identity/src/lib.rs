@@ -9,4 +9,5 @@ mod code;
 pub mod known;
 pub mod programs;
 pub mod sources;
+mod symbols;
 mod tokens;

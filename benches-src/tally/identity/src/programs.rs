@@ -109,6 +109,14 @@ impl Programs {
     }
 }
 
+/// The functions of a program that are not the same in two folders of builds.
+pub fn functions_that_differ(project: &Project, program: &str, folders: [&Path; 2]) -> Result<BTreeSet<String>> {
+    let chapter = all_programs(project)?.into_iter().find_map(|(chapter, name)| (name == program).then_some(chapter));
+    let own = crates(&chapter.with_context(|| format!("no chapter has a program {program}"))?, program);
+    let [one, other] = folders.map(|folder| folder.join(program));
+    code::functions_that_differ([&one, &other], &own)
+}
+
 impl Built {
     /// Nothing where there is no such file.
     fn read(path: &Path) -> Result<Self> {

@@ -3,6 +3,7 @@
 //! What is counted decides first, and the clock only where nothing can be counted, or where counts
 //! differ.
 
+mod counted;
 mod timed;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use rand::RngExt;
 
 use crate::book::cell::Cell;
-use crate::book::count::Count;
 use crate::book::experiment::Experiment;
 use crate::book::plan::{Plan, Plans};
 use crate::book::{plan_file, renamed};
@@ -25,14 +25,17 @@ use crate::measure::git::revision;
 use crate::measure::interrupted::Interrupted;
 use crate::measure::programs;
 use crate::measure::session::Session;
-use crate::project::Project;
+use crate::project::{Machine, Project};
 use crate::record::beneath::HARNESS;
+use crate::record::contributed::Contributed;
 use crate::record::freshness::Current;
-use crate::record::known::{Equivalence, Equivalences, Known};
+use crate::record::known::{Equivalence, Equivalences, Known, REWRITTEN};
 use crate::record::machine::{Facts, State};
-use crate::record::programs::{Built, Compiled, Programs, source};
+use crate::record::programs::{Built, Compiled, Programs, functions_that_differ, source};
+use crate::record::sources::Sources;
 use crate::record::{Effort, FORMAT, Header};
 use crate::say;
+use counted::counted;
 use timed::timed;
 
 /// Compare programs with an earlier build of them, and write down which do the same work
@@ -52,6 +55,10 @@ pub struct CompareBuilds {
     /// Only count, and time nothing
     #[arg(long)]
     count: bool,
+    /// A function that the clock does not see, as somebody found who read it: programs that
+    /// differ in nothing else do the same work
+    #[arg(long, value_name = "FUNCTION")]
+    but_for: Vec<String>,
 }
 
 /// One program in two builds.
@@ -75,9 +82,6 @@ struct Builds<'a> {
     interrupted: Interrupted,
 }
 
-/// What differs by less is the same work.
-const SAME_WORK: f64 = 0.005;
-
 impl CompareBuilds {
     /// Compares, and adds to `data/equivalences.toml`.
     pub fn run(&self, project: &Project) -> Result<()> {
@@ -96,7 +100,7 @@ impl CompareBuilds {
         let known = Known::load(project)?;
         say!("tally: {} programs run otherwise than in {}", pairs.len(), before.root().display());
         let mut written: Equivalences = plan_file::read_if_any(project, &project.equivalences())?;
-        keep(&mut written, project, sources)?;
+        keep(&mut written, project, &sources)?;
         let mut of_harness = OfHarness { same_code, ..OfHarness::default() };
         let interrupted = Interrupted::listen()?;
         let builds = Builds { project, plans: &plans, known: &known, before: &before, folder: &folder, interrupted };
@@ -104,7 +108,10 @@ impl CompareBuilds {
             let is_known = |own: &&Equivalence| own.is_of(&pair.program, &pair.before, &pair.after);
             let found = match written.all.iter().find(is_known) {
                 Some(known) => Found::Same(known.because.clone(), known.cells.clone()),
-                None => self.compared(&builds, &pair.program)?,
+                None => match self.same_but_for(&builds, &pair.program)? {
+                    Some(same) => same,
+                    None => self.compared(&builds, &pair.program)?,
+                },
             };
             say!("tally: {}: {found}", pair.program);
             let Pair { program, before, after, source } = pair;
@@ -126,6 +133,24 @@ impl CompareBuilds {
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether a program is the same but for functions that the clock does not see. Where such
+    /// are asked for, it says which others differ.
+    fn same_but_for(&self, builds: &Builds, program: &str) -> Result<Option<Found>> {
+        if self.but_for.is_empty() {
+            return Ok(None);
+        }
+        let folders = [&*builds.before.programs(), builds.folder];
+        let differ = functions_that_differ(builds.project, program, folders)?;
+        let mut seen_by_the_clock = differ.iter().filter(|function| !self.but_for.contains(function)).peekable();
+        if seen_by_the_clock.peek().is_some() || differ.is_empty() {
+            seen_by_the_clock.for_each(|function| say!("tally: {program}: {function} differs"));
+            return Ok(None);
+        }
+        // What runs while the clock does is the same, so pages have nothing to say.
+        let shown = format!("the same machine code but for {}", Vec::from_iter(differ).join(", "));
+        Ok(Some(Found::Same(String::new(), vec![shown])))
     }
 
     /// What shows that a program does the same work, and what was found of each cell.
@@ -175,7 +200,7 @@ impl CompareBuilds {
             let day = header.day().to_owned();
             let timed = timed(plan, experiment, &session.side_by_side(header, self.rounds)?, before)?;
             return Ok(timed.map_or(Found::Unknown, |cells| {
-                Found::Same(format!("rewritten; side by side, on {day}, its numbers were the same"), cells)
+                Found::Same(format!("{REWRITTEN}; side by side, on {day}, its numbers were the same"), cells)
             }));
         }
         Ok(Found::Unknown)
@@ -195,6 +220,7 @@ enum Found {
 impl std::fmt::Display for Found {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
+            Self::Same(because, shown) if because.is_empty() => f.write_str(&shown.join("; ")),
             Self::Same(because, _) => f.write_str(because),
             Self::Differs(how) => write!(f, "not known to do the same work; {how}"),
             Self::Unknown => f.write_str("not known to do the same work"),
@@ -233,11 +259,23 @@ impl OfHarness {
     }
 }
 
-/// Records that speak of a program by sources that lie here no more go on by the machine code that
-/// was made of them.
-fn keep(written: &mut Equivalences, project: &Project, sources: Vec<(String, Compiled)>) -> Result<()> {
-    for (program, Compiled { source: before, code: after }) in sources {
-        if written.all.iter().any(|own| own.program == program && own.after == before) {
+/// What led to sources that lie here no more leads to the machine code that was made of them.
+/// Records that have these sources go on by it too, unless their own machine code leads there.
+fn keep(written: &mut Equivalences, project: &Project, sources: &[Earlier]) -> Result<()> {
+    let machines = project.machines()?.into_iter().map(|slug| Contributed::of(project, &Machine::Exported(slug)));
+    let machines: Vec<Contributed> = machines.collect();
+    for Earlier { program, files, built: Compiled { source: before, code: after } } in sources {
+        let led_there = |known: &&mut Equivalence| known.program == *program && known.after == *before;
+        written.all.iter_mut().filter(led_there).for_each(|known| known.after.clone_from(after));
+        let leads_on = |code: &String| {
+            code == after || written.all.iter().any(|known| known.program == *program && known.before == *code)
+        };
+        let needs_it = |Sources { own, code, .. }: &Sources| {
+            source(files.keys().filter_map(|file| own.get_key_value(file))) == *before
+                && !code.as_ref().and_then(|code| code.get(program)).is_some_and(leads_on)
+        };
+        if machines.iter().flat_map(Contributed::records).any(|(_, _, header)| needs_it(&header.sources)) {
+            let (program, before, after) = (program.clone(), before.clone(), after.clone());
             let (because, cells) = (String::new(), Vec::new());
             add(written, project, Equivalence { program, before, after, because, cells })?;
         }
@@ -261,8 +299,15 @@ struct Compared {
     pairs: Vec<Pair>,
     /// How many have the same machine code.
     same_code: usize,
-    /// Of those with other sources, what was made of the earlier ones.
-    sources: Vec<(String, Compiled)>,
+    /// Those with other sources.
+    sources: Vec<Earlier>,
+}
+
+/// A program of sources that lie here no more.
+struct Earlier {
+    program: String,
+    files: BTreeMap<String, String>,
+    built: Compiled,
 }
 
 fn builds(project: &Project, folder: &Path, before: &Project) -> Result<Compared> {
@@ -285,7 +330,11 @@ fn builds(project: &Project, folder: &Path, before: &Project) -> Result<Compared
     let code = |name: &String| of_now.program.get(name).zip(of_then.program.get(name));
     let same = names.iter().filter(|name| code(name).is_some_and(|(now, then)| now.code == then.code)).count();
     let sources = of_then.program.iter().filter(|(name, _)| source(&then.files[*name]) != source(&now.files[*name]));
-    let sources = sources.map(|(name, own)| (name.clone(), own.clone())).collect();
+    let earlier = |(name, built): (&String, &Compiled)| {
+        let (program, files, built) = (name.clone(), then.files[name].clone(), built.clone());
+        Earlier { program, files, built }
+    };
+    let sources = sources.map(earlier).collect();
     Ok(Compared { pairs: names.into_iter().filter_map(pair).collect(), same_code: same, sources })
 }
 
@@ -311,66 +360,4 @@ fn cells(experiment: &Experiment, program: &str, before: &Project) -> Result<Vec
 fn then(experiment: &Experiment, cell: &Cell, before: &Project) -> Cell {
     let has_it = before.programs().join(&cell.program).is_file();
     if has_it { cell.before() } else { renamed::then(&experiment.renamed, cell).before() }
-}
-
-/// What was counted of each cell.
-fn counted(session: &Session, header: &Header, before: &Project) -> Result<Found> {
-    if !session.experiment.measures.is_empty() {
-        return Ok(Found::Unknown);
-    }
-    let mut said = Vec::new();
-    for cell in header.cells.iter().filter(|cell| !cell.is_before()) {
-        let then = then(session.experiment, cell, before);
-        for count in Count::EVERY {
-            let counts = |environment_bytes| -> Result<Option<[Counts; 2]>> {
-                let of = |cell| counts(session, count, cell, environment_bytes);
-                Ok(of(&then)?.zip(of(cell)?).map(<[Counts; 2]>::from))
-            };
-            let Some(first) = counts(0)? else { return Ok(Found::Unknown) };
-            if difference(&[&first]).is_some() {
-                // Where the heap begins decides how its blocks fall, and so what allocating takes.
-                let others = [700, 2000, 3333].map(counts).into_iter().collect::<Result<Option<Vec<_>>>>()?;
-                let Some(others) = others else { return Ok(Found::Unknown) };
-                let all: Vec<_> = [&first].into_iter().chain(&others).collect();
-                if let Some(how) = difference(&all) {
-                    return Ok(Found::Differs(format!("{cell}: {how}")));
-                }
-            }
-            let [before, now] = first.map(|counts| counts.get(count.all()).copied().unwrap_or(0.0));
-            said.push(format!("{cell}: {} {now:.2}, before {before:.2}", count.all()));
-        }
-    }
-    let because = "rewritten, with the same instructions, allocations and system calls per operation";
-    Ok(if said.is_empty() { Found::Unknown } else { Found::Same(because.to_owned(), said) })
-}
-
-/// What was counted of an operation, by name.
-type Counts = BTreeMap<String, f64>;
-
-fn counts(session: &Session, count: Count, cell: &Cell, environment_bytes: usize) -> Result<Option<Counts>> {
-    let counted = session.count_alone(count, cell, environment_bytes)?;
-    // A tool that was asked to stop as well has counted nothing, which would tell of the program.
-    ensure!(
-        !session.interrupted.is_asked(),
-        "interrupted; what was found so far is kept in data/equivalences.toml. Run again to go on"
-    );
-    let Some(Ok(seen)) = counted else { return Ok(None) };
-    Ok(Some(seen.measures.into_iter().map(|(name, own)| (name.to_string(), own.values[0])).collect()))
-}
-
-/// What was counted before and is another number now, in all of these pairs.
-fn difference(pairs: &[&[Counts; 2]]) -> Option<String> {
-    // Of what happens once in so many operations, chance decides.
-    const RARE: f64 = 0.01;
-    let names: BTreeSet<&String> = pairs.iter().flat_map(|pair| pair.iter().flat_map(BTreeMap::keys)).collect();
-    names.into_iter().find_map(|name| {
-        let range = |which: usize| {
-            let all = pairs.iter().map(|pair| pair[which].get(name).copied().unwrap_or(0.0));
-            all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), one| (low.min(one), high.max(one)))
-        };
-        let (before, now) = (range(0), range(1));
-        let apart = (now.0 - before.1).max(before.0 - now.1);
-        let differs = apart > SAME_WORK * before.0.abs() && apart > RARE;
-        differs.then(|| format!("{name} was {:.2}, and is {:.2}", before.0, now.0))
-    })
 }

@@ -123,6 +123,35 @@ fn another_loop_another_table_and_another_flag_do_not() {
 }
 
 #[test]
+fn what_the_clock_does_not_see_may_differ_where_somebody_says_so() {
+    let (before, after) = (Project::new(), Project::new());
+    let build = std::fs::read(before.fake.path("programs/fast")).unwrap();
+    std::fs::write(before.fake.path("target/release/fast"), build).unwrap();
+    let compare = |function: &str| {
+        let mut compare = after.fake.tally(&["compare-builds", "--programs", "programs", "--count"]);
+        compare.args(["--but-for", function, "--before"]).arg(before.fake.root());
+        let output = compare.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let main_alone = listing().replace("run(9) > 0", "run(8) > 0");
+    for listing in [main_alone.replace("step ^ 5", "step ^ 6"), main_alone] {
+        let is_alone = listing.contains("step ^ 5");
+        after.write(&listing);
+        after.compile(&FLAGS);
+        assert!(after.page().contains("<strong>stale</strong>"));
+        let said = compare("fast::mix");
+        assert!(said.contains("fast: fast::main differs"), "{said}");
+        assert!(after.page().contains("<strong>stale</strong>"));
+        let said = compare("fast::main");
+        assert_eq!(said.contains("fast: the same machine code but for fast::main"), is_alone, "{said}");
+        assert_eq!(said.contains("fast: fast::mix differs"), !is_alone, "{said}");
+        assert_eq!(after.page().contains("<strong>stale</strong>"), !is_alone);
+        assert!(!after.page().contains("<strong>older</strong>"), "what runs is the same");
+    }
+}
+
+#[test]
 fn a_file_that_a_macro_takes_in_is_one_of_the_programs() {
     let project = Project::new();
     let in_macro = "macro_rules! take { ($file:literal) => { #[path = $file] mod more; } }\ntake!(\"fast/more.rs\");\n";
