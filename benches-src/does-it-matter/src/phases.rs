@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use harness::Findings;
-use rustix::process::{Resource, getrlimit};
+use rustix::process::Resource;
 use serde::Serialize;
 
 use crate::generator::{Command, Load, Quantiles, Report, Target};
@@ -150,7 +150,7 @@ pub fn doubt_a_busy_generator(found: &mut Findings) -> Result<()> {
 fn fit(phases: &Phases, doubts: &mut Vec<String>) -> (usize, usize) {
     const OF_A_PROCESS_ITSELF: u64 = 32;
     let (connections, idle) = (phases.connections as usize, phases.idle as usize);
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let limit = resources::limit(Resource::Nofile).map_or(u64::MAX, |limit| limit.rlim_cur);
     let most = limit.saturating_sub(OF_A_PROCESS_ITSELF).max(1) as usize;
     if connections + idle <= most {
         return (connections, idle);

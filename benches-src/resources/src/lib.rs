@@ -6,13 +6,14 @@ pub mod fields;
 pub mod tool;
 
 use std::fs::File;
+use std::mem::MaybeUninit;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use harness::Unavailable;
-use rustix::process::{Resource, getrlimit};
+use rustix::process::Resource;
 
 use cgroups::Groups;
 
@@ -21,9 +22,7 @@ use cgroups::Groups;
 pub fn reserve_descriptors(count: usize) -> Result<()> {
     const FOR_THE_PROCESS_ITSELF: usize = 24;
     let needed = (count + FOR_THE_PROCESS_ITSELF) as u64;
-    let limit = getrlimit(Resource::Nofile).maximum;
-    if limit.is_some_and(|limit| limit < needed) {
-        let limit = limit.unwrap_or_default();
+    if let Some(limit) = limit(Resource::Nofile).map(|limit| limit.rlim_max).filter(|limit| *limit < needed) {
         return Err(Unavailable::because(format!(
             "it needs {needed} file descriptors and the hard limit is {limit} (as root: prlimit --nofile={needed} --pid $$)"
         )));
@@ -63,7 +62,7 @@ pub fn reserve_threads(count: usize) -> Result<()> {
     // The stack, its guard page, the stack for signals and the guard page of that.
     const MAPPINGS_OF_A_THREAD: u64 = 4;
     let (existing, mappings) = (existing_threads(), lines_of("/proc/self/maps"));
-    let processes = getrlimit(Resource::Nproc).current.unwrap_or(u64::MAX);
+    let processes = limit(Resource::Nproc).map_or(u64::MAX, |limit| limit.rlim_cur);
     let limits = [
         ("vm.max_map_count", number_in("/proc/sys/vm/max_map_count").saturating_sub(mappings) / MAPPINGS_OF_A_THREAD),
         ("kernel.pid_max", number_in("/proc/sys/kernel/pid_max").saturating_sub(existing)),
@@ -78,6 +77,16 @@ pub fn reserve_threads(count: usize) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// What this process may have of something. None where the system does not say, as a sandbox may have it: rustix takes an answer
+/// for granted, and would hand on what was never written.
+pub fn limit(resource: Resource) -> Option<libc::rlimit> {
+    let mut limit = MaybeUninit::uninit();
+    // SAFETY: getrlimit writes a whole `rlimit` to a place that is valid and aligned for one, or writes nothing and says so.
+    let is_known = unsafe { libc::getrlimit(resource as _, limit.as_mut_ptr()) } == 0;
+    // SAFETY: it said that it wrote all of it.
+    is_known.then(|| unsafe { limit.assume_init() })
 }
 
 /// What the control groups of this process leave it. A container's manager often sets a limit.
@@ -115,6 +124,18 @@ fn number(path: impl AsRef<Path>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_are_those_that_the_kernel_lists() {
+        let listed = std::fs::read_to_string("/proc/self/limits").unwrap();
+        for (resource, name) in [(Resource::Nofile, "Max open files"), (Resource::Nproc, "Max processes")] {
+            let line = listed.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            let number = |word: &str| if word == "unlimited" { u64::MAX } else { word.parse().unwrap() };
+            let listed: Vec<u64> = line.split_whitespace().take(2).map(number).collect();
+            let limit = limit(resource).unwrap();
+            assert_eq!([limit.rlim_cur, limit.rlim_max], listed[..], "{name}");
+        }
+    }
 
     #[test]
     fn the_control_group_that_leaves_least_counts() {

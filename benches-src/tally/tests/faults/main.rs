@@ -67,7 +67,7 @@ fn main() -> ExitCode {
             println!("\n{kind}");
         }
         let (mark, seen) = match &outcome {
-            Ok(seen) if seen.starts_with(SKIPPED) => ("–", seen),
+            Ok(seen) | Err(seen) if seen.starts_with(SKIPPED) => ("–", seen),
             Ok(seen) => ("ok", seen),
             Err(seen) => ("FAILED", seen),
         };

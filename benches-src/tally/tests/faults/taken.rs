@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
+use syscalls::Sysno;
 use tally::book::cell::Cell;
 use tally::book::plan::Plans;
 use tally::measure::budget;
@@ -46,7 +47,13 @@ pub fn cases() -> Vec<Case> {
                 asked.iter().filter(|path| !found.iter().any(|own| own.is_match(path))).collect();
             unless(!unknown.is_empty(), format!("{unknown:?}"), format!("{} files", asked.len()))
         });
-    let mut cases = vec![searched, complete];
+    let unlimited = case(
+        KIND,
+        "a process may not ask for its limits",
+        "no limit is made up: all file descriptors and connections are there",
+        programs_without_limits,
+    );
+    let mut cases = vec![searched, complete, unlimited];
     for (call, sources) in &SEARCH.calls {
         cases.extend(each(format!("the system call {call}"), Lacking::Call(*call), sources));
     }
@@ -148,13 +155,7 @@ fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
     }
     let mut seen = BTreeMap::new();
     for cell in sources.iter().flat_map(|source| asking(source)) {
-        let program = MEASURED.folder.join(&cell.program);
-        if !program.is_file() {
-            return Ok(format!("{SKIPPED}{} is not built", program.display()));
-        }
-        let mut command = Command::new(program);
-        command.args(cell.arguments()).args(["--iters", "3", "--warmups", "1", "--json"]);
-        let Ran { output, .. } = run(lacking, command)?;
+        let output = run_briefly(lacking, &cell.program, &cell.arguments())?;
         let Ok(observed) = serde_json::from_slice::<Value>(&output.stdout) else {
             let said = String::from_utf8_lossy(&output.stderr);
             let is_needed = matches!(lacking, Lacking::Call(call) if call.name() == NEEDED);
@@ -168,6 +169,32 @@ fn programs_without(lacking: &Lacking, sources: &BTreeSet<String>) -> Seen {
         seen.insert(&cell.program, reason.unwrap_or("numbers".to_owned()));
     }
     Ok(seen.iter().map(|(program, seen)| format!("{program}: {seen}")).collect::<Vec<_>>().join("; "))
+}
+
+/// Runs a program for three operations without something.
+fn run_briefly(lacking: &Lacking, program: &str, arguments: &[String]) -> Result<Output, String> {
+    let program = MEASURED.folder.join(program);
+    if !program.is_file() {
+        return Err(format!("{SKIPPED}{} is not built", program.display()));
+    }
+    let mut command = Command::new(program);
+    command.args(arguments).args(["--iters", "3", "--warmups", "1", "--json"]);
+    Ok(run(lacking, command)?.output)
+}
+
+fn programs_without_limits() -> Seen {
+    let without = Lacking::Call(Sysno::prlimit64);
+    let observed = |program: &str, arguments: &[&str]| {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        let output = run_briefly(&without, program, &arguments)?;
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("{error}: {output:?}"))
+    };
+    let ring: Value = observed("thread-socket", &["--hops", "500"])?;
+    let no_laps = ring["samples"].as_array().is_none_or(Vec::is_empty);
+    unless(no_laps, ring["unavailable"].to_string(), "")?;
+    let server: Value = observed("serve-thread", &["--connections", "100", "--milliseconds", "50"])?;
+    let connections = &server["measures"]["connections"]["values"][0];
+    unless(*connections != 100.0, server.to_string(), format!("{connections} connections"))
 }
 
 /// Some programs that a file of sources is part of. What lies beneath all of them is part of those
