@@ -131,6 +131,7 @@ impl Frame<'_> {
         let notes = full_only
             .chain(own)
             .chain(session)
+            .chain(record.distance())
             .chain(identity_note(experiment, &texts, freshness))
             .chain(doubts)
             .chain(contradicted);
@@ -266,8 +267,10 @@ fn identity_note(experiment: &Experiment, listings: &BTreeSet<String>, freshness
     let reasons: &[String] = if let Freshness::Older(reasons) = freshness { reasons } else { &[] };
     let shown: Vec<&str> = reasons.iter().filter_map(|reason| reason.strip_prefix(REWRITTEN)?.get(2..)).collect();
     let but = match &shown[..] {
-        [] => "the machine code is the same".to_owned(),
-        shown => format!("what runs is the same machine code, or was shown to do the same work: {}", shown.join("; ")),
+        [] => "the machine code that is timed is the same".to_owned(),
+        shown => {
+            format!("what is timed is the same machine code, or was shown to do the same work: {}", shown.join("; "))
+        }
     };
     (!programs.is_empty()).then(|| format!("The source text of {which} has changed since this was measured; {but}."))
 }

@@ -33,12 +33,16 @@ pub fn over(above: &Quantity, below: &Quantity) -> Option<Quantity> {
     })
 }
 
+/// The smallest and the largest of these; nothing of none.
+pub fn ends(all: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    all.fold(None, |ends: Option<(f64, f64)>, own| {
+        Some(ends.map_or((own, own), |(low, high)| (low.min(own), high.max(own))))
+    })
+}
+
 /// How many times the smallest of these the largest is; nothing of none.
 pub fn times_apart(all: impl Iterator<Item = f64>) -> Option<f64> {
-    let ends = all.fold(None, |ends: Option<(f64, f64)>, own| {
-        Some(ends.map_or((own, own), |(low, high)| (low.min(own), high.max(own))))
-    });
-    ends.map(|(low, high)| high / low)
+    ends(all).map(|(low, high)| high / low)
 }
 
 #[cfg(test)]

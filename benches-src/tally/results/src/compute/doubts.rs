@@ -9,7 +9,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::kind::Kind;
 use crate::book::expression::{Expression, Operator, Selector};
 use crate::record::machine::State;
-use crate::record::processors::APART_NS;
 use crate::record::seen::{STOPPED_MS, Usual};
 use crate::record::{Record, Run};
 use crate::statistics;
@@ -186,19 +185,5 @@ impl Record {
         let each = changed.iter().map(|(name, now)| format!("{name} (from {} to {now})", before(name)));
         let each = each.collect::<Vec<_>>().join(", ");
         (!changed.is_empty()).then(|| format!("the machine was set otherwise while the session ran: {each}"))
-    }
-
-    /// Said where the first two CPUs shared a cache at times and at others did not.
-    fn doubt_of_moving(&self) -> Option<String> {
-        let known: Vec<u64> = self.runs.iter().filter_map(|run| run.core_to_core_ns).collect();
-        let apart = known.iter().filter(|ns| **ns >= APART_NS).count();
-        let moved = 0 < apart && apart < known.len();
-        moved.then(|| {
-            format!(
-                "the first two CPUs shared a cache at times only: before {apart} of {} processes they took {APART_NS} \
-                 ns or more to pass on a line of memory",
-                known.len()
-            )
-        })
     }
 }

@@ -3,6 +3,7 @@
 pub mod apart;
 pub mod between;
 pub mod derive;
+mod distance;
 pub mod doubts;
 pub mod judging;
 pub mod kind;
