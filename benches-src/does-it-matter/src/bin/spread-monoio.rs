@@ -1,11 +1,11 @@
 //! One operation: one request, an order as JSON over HTTP/1.1, answered by a task of one of several
 //! runtimes of monoio, one for each CPU, that wait for io_uring instead of epoll.
 
-use std::io::{self, Write};
-use std::net;
+use std::io::{self, Read, Write};
+use std::net::{self, Shutdown};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use anyhow::Result;
@@ -31,10 +31,27 @@ fn spread_monoio(listener: net::TcpListener, cpus: Cpus, answered: Answered) -> 
         runtimes.push((connections, bell));
     }
     cpus.enter()?;
-    for (connections, mut bell) in runtimes.iter().map(|(connections, bell)| (connections, bell)).cycle() {
-        connections.send(accept(&listener)?)?;
-        bell.write_all(&[0])?;
+    for runtime in &runtimes {
+        wait_for(runtime)?;
     }
+    for runtime in runtimes.iter().cycle() {
+        hand_over(&listener, runtime)?;
+    }
+    Ok(())
+}
+
+fn hand_over(listener: &net::TcpListener, (connections, bell): &(Sender<net::TcpStream>, UnixStream)) -> Result<()> {
+    connections.send(accept(listener)?)?;
+    Ok((&*bell).write_all(&[0])?)
+}
+
+/// A runtime that closes a connection has its own descriptor. Later connections may take the last.
+fn wait_for(runtime: &(Sender<net::TcpStream>, UnixStream)) -> Result<()> {
+    let own = net::TcpListener::bind(("127.0.0.1", 0))?;
+    let mut first = net::TcpStream::connect(own.local_addr()?)?;
+    hand_over(&own, runtime)?;
+    first.shutdown(Shutdown::Write)?;
+    first.read_to_end(&mut Vec::new())?;
     Ok(())
 }
 
