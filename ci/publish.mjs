@@ -1,6 +1,7 @@
 // Builds the site that is published: `node ci/publish.mjs [MACHINE…]`. It has the reference machine's numbers; below site/machine/NAME
 // stand the same pages with those of every other machine, or of those that are named. Each page has a link to itself on each of them.
-// Where the site will be is said as for any build: by address in book.toml, or by mdBook's variable.
+// Where the site will be is said as for any build: by address in book.toml, or by mdBook's
+// variable.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

@@ -333,11 +333,7 @@ pub(crate) fn prepare(order: &Order) -> Result<()> {
 const NOBODY: u32 = u32::MAX;
 
 fn limit_softly(resource: Resource, soft: u64) -> io::Result<()> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: getrlimit writes a whole `rlimit` through a pointer that is valid for that. A sandbox may refuse it.
-    if unsafe { libc::getrlimit(resource as _, &raw mut limit) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let limit = resources::limit(resource).ok_or_else(io::Error::last_os_error)?;
     let maximum = (limit.rlim_max != libc::RLIM_INFINITY).then_some(limit.rlim_max);
     Ok(setrlimit(resource, Rlimit { current: Some(soft), maximum })?)
 }

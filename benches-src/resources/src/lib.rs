@@ -79,11 +79,12 @@ pub fn reserve_threads(count: usize) -> Result<()> {
     Ok(())
 }
 
-/// What this process may have of something. None where the system does not say, as a sandbox may have it: rustix takes an answer
-/// for granted, and would hand on what was never written.
+/// What this process may have of something. None where the system does not say, as a sandbox may
+/// have it: rustix takes an answer for granted, and would hand on what was never written.
 pub fn limit(resource: Resource) -> Option<libc::rlimit> {
     let mut limit = MaybeUninit::uninit();
-    // SAFETY: getrlimit writes a whole `rlimit` to a place that is valid and aligned for one, or writes nothing and says so.
+    // SAFETY: getrlimit writes a whole `rlimit` to a place that is valid and aligned for one, or
+    // writes nothing and says so.
     let is_known = unsafe { libc::getrlimit(resource as _, limit.as_mut_ptr()) } == 0;
     // SAFETY: it said that it wrote all of it.
     is_known.then(|| unsafe { limit.assume_init() })
