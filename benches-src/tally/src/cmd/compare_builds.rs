@@ -1,7 +1,7 @@
 //! `tally compare-builds`: programs that run otherwise than before, beside what they were. Those
 //! that do the same work are written down, so that records of the earlier ones still speak of them.
 //! What is counted decides first, and the clock only where nothing can be counted, or where counts
-//! differ.
+//! differ; before both, a person who names the functions that may.
 
 mod counted;
 mod timed;
@@ -263,7 +263,7 @@ impl OfHarness {
 /// Records that have these sources go on by it too, unless their own machine code leads there.
 fn keep(written: &mut Equivalences, project: &Project, sources: &[Earlier]) -> Result<()> {
     let machines = project.machines()?.into_iter().map(|slug| Contributed::of(project, &Machine::Exported(slug)));
-    let machines: Vec<Contributed> = machines.collect();
+    let (machines, known): (Vec<Contributed>, _) = (machines.collect(), written.all.clone());
     for Earlier { program, files, built: Compiled { source: before, code: after } } in sources {
         let led_there = |known: &&mut Equivalence| known.program == *program && known.after == *before;
         written.all.iter_mut().filter(led_there).for_each(|known| known.after.clone_from(after));
@@ -277,17 +277,25 @@ fn keep(written: &mut Equivalences, project: &Project, sources: &[Earlier]) -> R
         if machines.iter().flat_map(Contributed::records).any(|(_, _, header)| needs_it(&header.sources)) {
             let (program, before, after) = (program.clone(), before.clone(), after.clone());
             let (because, cells) = (String::new(), Vec::new());
-            add(written, project, Equivalence { program, before, after, because, cells })?;
+            insert(written, Equivalence { program, before, after, because, cells });
         }
     }
-    Ok(())
+    if written.all == known { Ok(()) } else { write(written, project) }
 }
 
 /// Adds one, in place of others that begin at the same build. What was found stays, whatever comes
 /// of the next.
 fn add(written: &mut Equivalences, project: &Project, found: Equivalence) -> Result<()> {
+    insert(written, found);
+    write(written, project)
+}
+
+fn insert(written: &mut Equivalences, found: Equivalence) {
     written.all.retain(|own| (&own.program, &own.before) != (&found.program, &found.before));
     written.all.push(found);
+}
+
+fn write(written: &Equivalences, project: &Project) -> Result<()> {
     let path = project.equivalences();
     let text = ABOUT.to_owned() + &toml::to_string(written)?;
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))

@@ -125,8 +125,7 @@ fn another_loop_another_table_and_another_flag_do_not() {
 #[test]
 fn what_the_clock_does_not_see_may_differ_where_somebody_says_so() {
     let (before, after) = (Project::new(), Project::new());
-    let build = std::fs::read(before.fake.path("programs/fast")).unwrap();
-    std::fs::write(before.fake.path("target/release/fast"), build).unwrap();
+    std::fs::copy(before.fake.path("programs/fast"), before.fake.path("target/release/fast")).unwrap();
     let compare = |function: &str| {
         let mut compare = after.fake.tally(&["compare-builds", "--programs", "programs", "--count"]);
         compare.args(["--but-for", function, "--before"]).arg(before.fake.root());
@@ -149,6 +148,31 @@ fn what_the_clock_does_not_see_may_differ_where_somebody_says_so() {
         assert_eq!(after.page().contains("<strong>stale</strong>"), !is_alone);
         assert!(!after.page().contains("<strong>older</strong>"), "what runs is the same");
     }
+}
+
+#[test]
+fn what_led_to_sources_that_are_gone_leads_to_their_machine_code() {
+    let (before, after) = (Project::new(), Project::new());
+    std::fs::copy(before.fake.path("programs/fast"), before.fake.path("target/release/fast")).unwrap();
+    let built = before.fake.read("target/programs.toml");
+    let of_fast = built.split("[program.fast]").nth(1).expect("it was measured");
+    let hash = |key: &str| of_fast.split(&format!("{key} = \"")).nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let earlier = |after: &str| {
+        format!("[[same_work]]\nprogram = \"fast\"\nbefore = \"0123456789abcdef\"\nafter = \"{after}\"\n")
+    };
+    after.fake.write("data/equivalences.toml", &earlier(&hash("source")));
+    after.write(&listing().replace("mix(", "blend("));
+    after.compile(&FLAGS);
+    succeed(after.fake.tally(&[
+        "compare-builds",
+        "--programs",
+        "programs",
+        "--count",
+        "--before",
+        before.fake.root().to_str().unwrap(),
+    ]));
+    let written = after.fake.read("data/equivalences.toml");
+    assert!(written.ends_with(&earlier(&hash("code"))), "{written}");
 }
 
 #[test]
