@@ -127,9 +127,9 @@ impl<'a> Image<'a> {
     /// What each of the project's own functions is made of, those that it calls by their names.
     /// Some have one name: they are of several types.
     fn functions_by_name(&self) -> BTreeMap<String, Vec<Vec<u8>>> {
-        let mut own: Vec<_> = self.functions.values().filter(|function| function.own.is_some()).collect();
-        own.sort_by_key(|function| function.own);
-        let names: Vec<String> = own.iter().map(|function| function.name.clone()).collect();
+        // They are numbered in this order.
+        let own = self.functions.values().filter(|function| function.own.is_some());
+        let names: Vec<String> = own.map(|function| function.name.clone()).collect();
         let mut all: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
         for (name, place) in names.iter().zip(&self.own) {
             all.entry(name.clone()).or_default().push(said(&self.parts(place), &names));

@@ -26,6 +26,13 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
+/// The smallest and the largest of these; nothing of none.
+pub fn ends(all: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    all.fold(None, |ends: Option<(f64, f64)>, own| {
+        Some(ends.map_or((own, own), |(low, high)| (low.min(own), high.max(own))))
+    })
+}
+
 /// The median over rounds and the interval between two order statistics. `None` for no rounds.
 pub fn estimate(rounds: &[f64]) -> Option<Estimate> {
     let median = median(rounds)?;
@@ -173,7 +180,7 @@ pub fn line(xs: &[f64], ys: &[f64]) -> Option<Line> {
     let slope = together / spread;
     let at_zero = mean_y - slope * mean_x;
     let off = xs.iter().zip(ys).map(|(x, y)| (y - (at_zero + slope * x)).abs()).fold(0.0, f64::max);
-    let (low, high) = ys.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(*y), high.max(*y)));
+    let (low, high) = ends(ys.iter().copied())?;
     Some(Line { slope, at_zero, residual: if high > low { off / (high - low) } else { 0.0 } })
 }
 

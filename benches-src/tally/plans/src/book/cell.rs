@@ -25,8 +25,11 @@ pub struct Cell {
     pub condition: Option<String>,
 }
 
+/// All threads on one CPU.
+pub const ONE_CPU: &str = "one-cpu";
+
 /// The placements that programs understand.
-pub const PLACEMENTS: [&str; 3] = ["one-cpu", "two-cpus", "free"];
+pub const PLACEMENTS: [&str; 3] = [ONE_CPU, "two-cpus", "free"];
 
 /// The conditions that a plan can ask for. Another condition, `twin`, comes from the plan's A/A
 /// pairs.

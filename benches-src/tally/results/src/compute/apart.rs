@@ -4,7 +4,7 @@
 
 use crate::book::unit::Unit;
 use crate::compute::quantity::Quantity;
-use crate::statistics::Estimate;
+use crate::statistics::{self, Estimate};
 
 /// What one is over the other; nothing where either is not above 0, or its interval is not. Both
 /// are taken to be off by chance, independently and by factors: the ends of the interval are as far
@@ -33,16 +33,9 @@ pub fn over(above: &Quantity, below: &Quantity) -> Option<Quantity> {
     })
 }
 
-/// The smallest and the largest of these; nothing of none.
-pub fn ends(all: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    all.fold(None, |ends: Option<(f64, f64)>, own| {
-        Some(ends.map_or((own, own), |(low, high)| (low.min(own), high.max(own))))
-    })
-}
-
 /// How many times the smallest of these the largest is; nothing of none.
 pub fn times_apart(all: impl Iterator<Item = f64>) -> Option<f64> {
-    ends(all).map(|(low, high)| high / low)
+    statistics::ends(all).map(|(low, high)| high / low)
 }
 
 #[cfg(test)]

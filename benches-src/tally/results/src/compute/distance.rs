@@ -3,14 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::apart::ends;
 use super::sessions::Sessions;
+use crate::book::cell::ONE_CPU;
 use crate::record::processors::APART_NS;
 use crate::record::{Record, Run};
-use crate::statistics;
-
-/// What has all of its threads on one CPU.
-const ONE_CPU: &str = "one-cpu";
+use crate::statistics::{self, ends};
 
 impl Sessions {
     /// The distance in the session that is shown and in the others, where any cell has two CPUs.
@@ -39,7 +36,9 @@ impl Record {
     pub(super) fn doubt_of_moving(&self) -> Option<String> {
         let known: Vec<u64> = self.runs.iter().filter_map(|run| run.core_to_core_ns).collect();
         let apart = known.iter().filter(|ns| **ns >= APART_NS).count();
-        let moved = 0 < apart && apart < known.len();
+        if apart == 0 || apart == known.len() {
+            return None;
+        }
         let slower = self.times_apart_over_times_together();
         let by = ends(slower.iter().copied()).zip(statistics::median(&slower)).map(|((low, high), middle)| {
             let cells = slower.len();
@@ -48,14 +47,12 @@ impl Record {
                  middle"
             )
         });
-        let by = by.unwrap_or_default();
-        moved.then(|| {
-            format!(
-                "the first two CPUs shared a cache at times only: before {apart} of {} processes they took {APART_NS} \
-                 ns or more to pass on a line of memory{by}",
-                known.len()
-            )
-        })
+        Some(format!(
+            "the first two CPUs shared a cache at times only: before {apart} of {} processes they took {APART_NS} \
+             ns or more to pass on a line of memory{}",
+            known.len(),
+            by.unwrap_or_default()
+        ))
     }
 
     /// Of each cell that was timed both ways: its time with the CPUs apart, over that with a cache

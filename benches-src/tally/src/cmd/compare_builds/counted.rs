@@ -11,6 +11,7 @@ use crate::measure::session::Session;
 use crate::project::Project;
 use crate::record::Header;
 use crate::record::known::REWRITTEN;
+use crate::statistics::ends;
 
 /// What differs by less is the same work.
 const SAME_WORK: f64 = 0.005;
@@ -66,11 +67,8 @@ fn difference(pairs: &[&[Counts; 2]]) -> Option<String> {
     const RARE: f64 = 0.01;
     let names: BTreeSet<&String> = pairs.iter().flat_map(|pair| pair.iter().flat_map(BTreeMap::keys)).collect();
     names.into_iter().find_map(|name| {
-        let range = |which: usize| {
-            let all = pairs.iter().map(|pair| pair[which].get(name).copied().unwrap_or(0.0));
-            all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), one| (low.min(one), high.max(one)))
-        };
-        let (before, now) = (range(0), range(1));
+        let range = |which: usize| ends(pairs.iter().map(|pair| pair[which].get(name).copied().unwrap_or(0.0)));
+        let (before, now) = range(0).zip(range(1))?;
         let apart = (now.0 - before.1).max(before.0 - now.1);
         let differs = apart > SAME_WORK * before.0.abs() && apart > RARE;
         differs.then(|| format!("{name} was {:.2}, and is {:.2}", before.0, now.0))
