@@ -141,7 +141,7 @@ fn program<O: Args + Send + 'static>(
     let serve = move || serve(listener, own, placement, work);
     report.give(listening.measure(serve, &watched.answered, || {
         let mut found = phases::run(&mut generator(placement)?, &watched, &phases, address, None)?;
-        phases::doubt_a_busy_generator(&mut found)?;
+        phases::doubt_a_busy_generator(&mut found, phases.load_spins)?;
         let asked = upstream.asked.load(Ordering::Relaxed);
         let wanted = watched.answered.all() * u64::from(calls);
         ensure!(asked == wanted, "the requests asked {asked} questions and should have asked {wanted}");

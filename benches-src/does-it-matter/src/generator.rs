@@ -33,6 +33,8 @@ pub enum Command {
     Closed {
         /// How long.
         milliseconds: u64,
+        /// Whether it looks for answers all the time, so that nobody has to wake it.
+        spins: bool,
     },
     /// Open loop: requests due at random, and each on the next connection in turn.
     Open {
@@ -50,7 +52,7 @@ impl Command {
     pub fn length(&self) -> Duration {
         match self {
             Self::Connect(_) => Duration::ZERO,
-            Self::Closed { milliseconds } | Self::Open { milliseconds, .. } => Duration::from_millis(*milliseconds),
+            Self::Closed { milliseconds, .. } | Self::Open { milliseconds, .. } => Duration::from_millis(*milliseconds),
         }
     }
 }
@@ -173,14 +175,15 @@ impl Generator {
                 self.poll.registry().register(stream.socket(), Token(index), interest)?;
                 self.connections.push(Connection::new(stream));
             }
-            all.answered += self.closed(first..self.connections.len(), 0)?.answered;
+            all.answered += self.closed(first..self.connections.len(), 0, PATIENCE)?.answered;
         }
         Ok(all)
     }
 
     /// One request on each connection, and the next when it is answered until the time is up. A phase that is to last at all lasts
     /// until as many were answered as there are connections, though the machine be busy with something else.
-    fn closed(&mut self, range: std::ops::Range<usize>, milliseconds: u64) -> Result<Report> {
+    /// It sleeps for so long at most.
+    fn closed(&mut self, range: std::ops::Range<usize>, milliseconds: u64, sleep: Duration) -> Result<Report> {
         let mut clock = Clock::start(milliseconds);
         let mut report = Report::default();
         let mut under_way = range.len();
@@ -189,7 +192,7 @@ impl Generator {
             connection.begin(clock.now, &self.message)?;
         }
         while under_way > 0 {
-            self.wait(Some(PATIENCE))?;
+            self.wait(Some(sleep))?;
             for event in &self.events {
                 let connection = &mut self.connections[event.token().0];
                 if connection.go_on(&self.message)?.is_none() {
@@ -274,7 +277,10 @@ impl Load for Generator {
     fn execute(&mut self, command: &Command) -> Result<Report> {
         match command {
             Command::Connect(target) => self.connect(target),
-            Command::Closed { milliseconds } => self.closed(0..self.active, *milliseconds),
+            Command::Closed { milliseconds, spins } => {
+                let sleep = if *spins { Duration::ZERO } else { PATIENCE };
+                self.closed(0..self.active, *milliseconds, sleep)
+            }
             Command::Open { rate, milliseconds, seed } => self.open(*rate, *milliseconds, *seed),
         }
     }

@@ -46,7 +46,7 @@ pub fn main_of_nothing<O: Args + Serialize + Send + 'static>(name: &str, serve: 
         if parameters.tls {
             return Err(Unavailable::because("a server that does nothing does not encrypt"));
         }
-        program(serve, parameters, placement, report, |_| Ok(()))
+        program(serve, parameters, placement, report, |_, _| Ok(()))
     })
 }
 
@@ -123,7 +123,7 @@ fn program<O: Args + Send + 'static>(
     parameters: Parameters<O>,
     placement: Placement,
     report: Report,
-    doubt: impl FnOnce(&mut Findings) -> Result<()>,
+    doubt: impl FnOnce(&mut Findings, bool) -> Result<()>,
 ) -> Result<()> {
     let Parameters { loaded: Loaded { phases, own }, tls, listening, root } = parameters;
     ensure!(tls || root.is_none(), "--root writes a certificate, which needs --tls true");
@@ -143,7 +143,7 @@ fn program<O: Args + Send + 'static>(
         resources::reserve_connections((phases.connections + phases.idle) as usize)?;
         let root = identity.as_ref().map(|identity| identity.root().to_vec());
         let mut found = phases::run(&mut Remote::start(placement)?, &answered, &phases, address, root)?;
-        doubt(&mut found)?;
+        doubt(&mut found, phases.load_spins)?;
         Ok(found)
     })?)
 }

@@ -186,7 +186,7 @@ fn load(division: &Division, parameters: &Parameters, address: SocketAddr, answe
     found.doubts.extend(division.doubt().map(str::to_owned));
     let (connections, json_bytes) = (parameters.connections as usize, parameters.request.json_bytes as usize);
     let connect = Command::Connect(Target { address, connections, idle: 0, json_bytes, root: None });
-    let warm_up = Command::Closed { milliseconds: milliseconds.div_ceil(4) };
+    let warm_up = Command::Closed { milliseconds: milliseconds.div_ceil(4), spins: false };
     let mut first = division.start(0)?;
     first.execute(&connect)?;
     first.execute(&warm_up)?;
@@ -205,8 +205,8 @@ fn load(division: &Division, parameters: &Parameters, address: SocketAddr, answe
         generators.push(further);
     }
     together(&mut generators, &warm_up)?;
-    at_saturation(&mut found, &mut generators, &Command::Closed { milliseconds }, answered)?;
-    phases::doubt_a_busy_generator(&mut found)?;
+    at_saturation(&mut found, &mut generators, &Command::Closed { milliseconds, spins: false }, answered)?;
+    phases::doubt_a_busy_generator(&mut found, false)?;
     Ok(found)
 }
 

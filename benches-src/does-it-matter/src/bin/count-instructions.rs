@@ -30,7 +30,7 @@ fn counted(server: Service, json_bytes: usize, milliseconds: u64) -> Result<(u64
     let mut generator = Generator::new()?;
     let target = Target { address: server.address, connections: 1, idle: 0, json_bytes, root: None };
     generator.execute(&Command::Connect(target))?;
-    let answered = generator.execute(&Command::Closed { milliseconds })?.answered;
+    let answered = generator.execute(&Command::Closed { milliseconds, spins: false })?.answered;
     Ok((answered, under_valgrind::instructions(server)?))
 }
 

@@ -18,7 +18,7 @@ fn load(Parameters { address, root, phases }: Parameters, placement: Placement, 
     let mut generator = Generator::new()?;
     let root = root.as_deref().map(certificate).transpose()?;
     let mut found = phases::run(&mut generator, &Elsewhere, &phases, address, root)?;
-    phases::doubt_a_busy_generator(&mut found)?;
+    phases::doubt_a_busy_generator(&mut found, phases.load_spins)?;
     report.give(found)
 }
 

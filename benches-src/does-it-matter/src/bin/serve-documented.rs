@@ -21,7 +21,7 @@ fn serve_documented(Parameters { way, phases }: Parameters, placement: Placement
     service.answer(&Asked::of_bytes(phases.request.json_bytes as usize)?)?;
     let mut load = Remote::start(placement)?;
     let mut found = phases::run(&mut load, &service, &phases, service.address, None)?;
-    phases::doubt_a_busy_generator(&mut found)?;
+    phases::doubt_a_busy_generator(&mut found, phases.load_spins)?;
     report.give(found)
 }
 

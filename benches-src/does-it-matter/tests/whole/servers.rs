@@ -11,6 +11,7 @@ use crate::running::{Running, each, ends_soon, free_port, soon, with_few_descrip
 use crate::support::{observe, run};
 use does_it_matter::http::{LARGEST_BODY, request};
 use does_it_matter::order::Order;
+use observation::Observation;
 use rustix::process::{Pid, Signal, kill_process};
 
 const SERVERS: [&str; 3] =
@@ -43,6 +44,17 @@ fn every_server_is_loaded_and_measured() {
             assert_eq!(seen.measures["connections"].values, [connections], "{program}");
             assert!(seen.unavailable["half_p999_ns"].contains("10000"), "{:?}", seen.unavailable);
         }
+    }
+}
+
+#[test]
+fn a_generator_that_spins_is_busier_and_no_reason_to_doubt() {
+    let flags = ["--connections", "1", "--milliseconds", "60", "--load-spins"];
+    for program in SERVERS.iter().chain([&NOTHING]) {
+        let [sleeping, spinning] = ["false", "true"].map(|spins| observe(&[program], &[&flags[..], &[spins]].concat()));
+        let share = |seen: &Observation| seen.measures["load_cpu_share"].values[0];
+        assert!(share(&spinning) > share(&sleeping), "{program}: {spinning:?} {sleeping:?}");
+        assert!(!spinning.doubts.iter().any(|doubt| doubt.contains("busier than half")), "{:?}", spinning.doubts);
     }
 }
 
