@@ -102,6 +102,9 @@ export function published() {
   return site;
 }
 
+/** The pages that answer a chapter's question. */
+export const ANSWERS = ['switch-cost', 'creation', 'memory', 'limits', 'async-vs-manual', 'does-it-matter'].map((name) => `${name}.html`);
+
 /** The text of a page, by its name without the ending. */
 export const page = (site, name) => readFileSync(join(site, `${name}.html`), 'utf8');
 

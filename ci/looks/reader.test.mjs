@@ -8,12 +8,11 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { eachPage, opener, resize } from '../browser.mjs';
 import { aboveCeilings, counted, pages as sources, prose } from '../prose.mjs';
-import { ADDRESS, EVERYTHING, kept, pages, published } from '../site.mjs';
+import { ADDRESS, ANSWERS, EVERYTHING, kept, pages, published } from '../site.mjs';
 
 const site = published();
 const open = opener(site);
 const all = pages(site);
-const ANSWERS = ['switch-cost', 'creation', 'memory', 'limits', 'async-vs-manual', 'does-it-matter'].map((name) => `${name}.html`);
 const withFigures = all.filter((name) => readFileSync(join(site, name), 'utf8').includes('data-live='));
 
 /** Prints the largest of these figures beside what it may be, and fails with all that are beyond. */

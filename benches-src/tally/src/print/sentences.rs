@@ -114,22 +114,19 @@ fn is_unclear(quantity: &Quantity) -> bool {
 const HEDGE: &str = " (unclear)";
 
 /// Words by which a finding says itself how sure its ratios are, or that 1 is what was expected.
-const HEDGED: [&str; 10] = [
-    "e cannot",
-    "within a",
-    "less than a",
-    "at most",
-    "at least",
-    "too close",
-    "too uncertain",
-    "neither",
-    "predicts",
-    "add up to",
-];
+const HEDGED: [&str; 7] = ["within a", "less than a", "at most", "at least", "neither", "predicts", "add up to"];
+
+/// Words by which a finding says that it draws no conclusion.
+const OPEN: [&str; 3] = ["e cannot", "too close", "too uncertain"];
+
+/// Whether a sentence draws no conclusion where its numbers are unclear.
+pub fn is_open(say: &str) -> bool {
+    say.contains(UNCLEAR) || OPEN.iter().any(|words| say.contains(words))
+}
 
 /// Whether a finding says itself how sure it is of this ratio.
 fn hedges(say: &str, name: &str) -> bool {
-    say.contains(&format!("{{{name}{UNCLEAR}}}")) || HEDGED.iter().any(|words| say.contains(words))
+    say.contains(&format!("{{{name}{UNCLEAR}}}")) || HEDGED.iter().chain(&OPEN).any(|words| say.contains(words))
 }
 
 /// A sentence with what must stand beside its numbers, each word once, at its end: elsewhere it

@@ -12,7 +12,7 @@ use crate::book::takeaways::Case;
 use crate::book::takeaways::condition::Condition;
 use crate::compute::quantity::Missing;
 use crate::print::render::Form;
-use crate::print::sentences::sentence;
+use crate::print::sentences::{is_open, sentence};
 use crate::print::view::View;
 use crate::project::Machine;
 
@@ -37,7 +37,7 @@ pub fn chosen_on<'a>(view: &View, machine: &Machine, cases: &'a [Case]) -> Resul
 }
 
 /// The sentence of the case that is chosen, or why there is none. Where fewer than half of the
-/// machines choose the same, it says so.
+/// machines draw the same conclusion, it says so.
 pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Missing>> {
     let case = match chosen(view, cases)? {
         Ok(case) => case,
@@ -45,8 +45,21 @@ pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Mi
     };
     let is_alike = |own: &Case| std::ptr::eq(own, case) || own.choice.is_some() && own.choice == case.choice;
     let among = Among::of(view, cases, is_alike)?;
-    let note = if among.is_contradicted() { format!(" {}", among.note(form)) } else { String::new() };
+    let note = if concludes(case, cases) && among.is_contradicted() {
+        format!(" {}", among.note(form))
+    } else {
+        String::new()
+    };
     Ok(sentence(view, &case.say, form)?.map(|said| said + &note))
+}
+
+/// Whether a case draws a conclusion, which other machines can contradict. Among cases that advise,
+/// one that does not is of what is too uncertain.
+fn concludes(case: &Case, cases: &[Case]) -> bool {
+    if cases.iter().any(|own| own.choice.is_some()) {
+        return case.choice.is_some();
+    }
+    !case.when.is_empty() || !is_open(&case.say)
 }
 
 /// How many machines say of a finding what the one that is shown says.

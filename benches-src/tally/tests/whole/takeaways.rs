@@ -179,6 +179,10 @@ fn a_finding_that_most_machines_contradict_says_so_and_a_range_is_that_of_all() 
     assert!(fake.print(&["takeaway", "--advice"]).contains("steps: tasks, 1 of 3 machines agree. a slow step"));
     let line = fake.print(&["list", "--machines", "--line"]);
     assert!(line.starts_with("Ranges: three machines, "), "{line}");
+    waver(&fake);
+    measured_anew(&fake);
+    let unclear = fake.print(&["takeaway", "how-much"]);
+    assert!(unclear.ends_with("× as long, not clearly different.\n"), "nothing is contradicted: {unclear}");
 }
 
 #[test]
