@@ -27,6 +27,7 @@ use crate::print::downloads::{self, BOOK};
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
 use crate::print::sentences;
+use crate::print::table::Table;
 use crate::print::view::View;
 
 /// A claim and its verdict
@@ -249,17 +250,12 @@ impl<'a> Judged<'a> {
             out += &format!("<p class=\"note\">{}</p>\n", html(note));
         }
         out += &self.stale(view)?.iter().map(render::boxed).collect::<String>();
-        let wide = render::wide("The parts of this claim");
-        out += &format!(
-            "{wide}<table>\n<thead><tr><th scope=\"col\">part</th><th scope=\"col\">{}</th>\
-             <th scope=\"col\">agrees</th><th scope=\"col\">here</th>\
-             <th scope=\"col\">smallest gap we could see</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
-            publication.word()
-        );
+        let heads = ["part", publication.word(), "agrees", "here", "smallest gap we could see", "verdict"];
+        let mut parts = Table::new("The parts of this claim", heads);
         for part in &self.parts {
-            out += &part.row(view)?;
+            parts.row(html(&part.part.name), part.cells(view)?);
         }
-        out += "</tbody>\n</table>\n</div>\n";
+        out += &parts.page();
         out += &format!("<p class=\"conclusion\">{}</p>\n{}", self.conclusion(view, Form::Page)?, self.citation(view)?);
         Ok(out + "</details>\n</section>\n")
     }

@@ -18,6 +18,7 @@ use crate::compute::quantity::Measured;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render::{self, Form};
+use crate::print::table::{Cell, Table};
 use crate::print::view::View;
 use crate::project::Machine;
 
@@ -184,24 +185,17 @@ fn exact(measured: &Measured) -> String {
 }
 
 fn page(units: &[Bounded], rows: &[Row], context: &str, stale: &str, again: &str) -> String {
-    let heads: String = units.iter().map(|unit| format!("<th scope=\"col\">{}</th>", html(&unit.plural))).collect();
-    let wide = render::wide("Limits");
-    let mut out = format!(
-        "<div class=\"figure table\" id=\"the-limits\">\n{stale}{wide}<table>\n<caption><span>Each limit and the \
-         number of units at which it would stop; the lowest of a column is marked. As they were measured: {}.</span>\
-         </caption>\n<thead>\n<tr>\
-         <th scope=\"col\">limit</th><th scope=\"col\">value</th>{heads}</tr>\n</thead>\n<tbody>\n",
+    let heads = ["limit", "value"].into_iter().chain(units.iter().map(|unit| unit.plural.as_str()));
+    let mut table = Table::new("Limits", heads).captioned(format!(
+        "Each limit and the number of units at which it would stop; the lowest of a column is marked. As they were \
+         measured: {}.",
         html(context)
-    );
+    ));
     for row in rows {
-        let cells: String = row.ceilings.iter().zip(&row.first).map(|(ceiling, first)| cell(ceiling, *first)).collect();
-        out += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td>{cells}</tr>\n",
-            html(&row.known.name),
-            html(&exact(&row.value))
-        );
+        let ceilings = row.ceilings.iter().zip(&row.first).map(|(ceiling, first)| cell(ceiling, *first));
+        table.row(html(&row.known.name), [Cell::text(&exact(&row.value))].into_iter().chain(ceilings));
     }
-    out += "</tbody>\n</table>\n</div>\n";
+    let mut out = format!("<div class=\"figure table\" id=\"the-limits\">\n{stale}{}", table.page());
     let raise = rows.iter().map(|row| {
         let command = match row.command.is_empty() {
             true => String::new(),
@@ -225,13 +219,13 @@ fn page(units: &[Bounded], rows: &[Row], context: &str, stale: &str, again: &str
     out + &format!("<p class=\"small\">{} · {again}: {}</p>\n</div>\n", commands[0], commands[1])
 }
 
-fn cell(ceiling: &Option<Measured>, first: bool) -> String {
+fn cell(ceiling: &Option<Measured>, first: bool) -> Cell {
     match ceiling {
-        None => "<td></td>".to_owned(),
-        Some(Err(missing)) if missing.reason.ends_with("unlimited") => "<td>–</td>".to_owned(),
-        Some(Err(missing)) => format!("<td>{}</td>", render::boxed_inline(missing)),
-        Some(ceiling) if first => format!("<td><strong>{} ← first</strong></td>", html(&exact(ceiling))),
-        Some(ceiling) => format!("<td>{}</td>", html(&exact(ceiling))),
+        None => Cell::empty(),
+        Some(Err(missing)) if missing.reason.ends_with("unlimited") => Cell::html("–"),
+        Some(Err(missing)) => Cell::html(render::boxed_inline(missing)),
+        Some(ceiling) if first => Cell::html(format!("<strong>{} ← first</strong>", html(&exact(ceiling)))),
+        Some(ceiling) => Cell::text(&exact(ceiling)),
     }
 }
 

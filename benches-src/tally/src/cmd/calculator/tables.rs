@@ -8,6 +8,7 @@ use crate::print::calculator::{At, Case, Kind, Output, Value, Who};
 use crate::print::comparison::alone;
 use crate::print::escape::html;
 use crate::print::render::{self, Form};
+use crate::print::table::{Cell, Table};
 
 /// So many columns of numbers have room on a page.
 const MOST_CASES: usize = 5;
@@ -65,8 +66,14 @@ impl Printer<'_> {
     }
 
     pub(super) fn formula_table(&self) -> Result<String> {
-        let rows = self.formulas()?.into_iter().map(|(label, formula)| word_row(label, &formula));
-        let bounds = self.data.bounds.iter().map(|bound| {
+        let caption = "How each number is computed. An interval is the input’s, taken through the formula. CPU time \
+                       and memory decide, by the rules at the end, to which all of an interval must keep.";
+        let mut table =
+            Table::new("Formulas", ["number", "formula"]).with(" class=\"formulas\"").captioned(caption.to_owned());
+        for (label, formula) in self.formulas()? {
+            table.row(html(label), [Cell::text(&formula)]);
+        }
+        for bound in &self.data.bounds {
             let least = if bound.at == At::Most { "at most" } else { "at least" };
             let held = self.data.outputs.iter().filter(|output| output.bound.as_ref() == Some(&bound.name));
             let labels: Vec<&str> = held.map(|output| output.label.as_str()).collect();
@@ -76,21 +83,17 @@ impl Printer<'_> {
                 Kind::Sense => "no such service, unless",
                 Kind::Pool => "so would a pool if",
             };
-            word_row(then, &format!("{}: {least} {}", labels.join("; "), bound.label))
-        });
-        Ok(format!(
-            "{}<table class=\"formulas\">\n<caption><span>How each number is computed. An interval is the input’s, \
-             taken through the formula. CPU time and memory decide, by the rules at the end, to which all of an \
-             interval must keep.</span></caption>\n<thead>\n<tr><th scope=\"col\">number</th><th \
-             scope=\"col\">formula</th></tr>\n\
-             </thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
-            render::wide("Formulas"),
-            rows.chain(bounds).collect::<String>()
-        ))
+            table.row(then, [Cell::text(&format!("{}: {least} {}", labels.join("; "), bound.label))]);
+        }
+        Ok(table.page())
     }
 
     pub(super) fn input_table(&self) -> Result<String> {
-        let mut rows = String::new();
+        let caption = "The inputs, from records. A number leads to its table. What is another machine’s stands here \
+                       to compare, and enters no answer.";
+        let mut table = Table::new("Inputs", ["input", "thread", "task", "note"])
+            .with(" class=\"inputs\"")
+            .captioned(caption.to_owned());
         for (input, option) in self.inputs() {
             let (plan, experiment) = self.view.plans.experiment(&option.experiment)?;
             let there = match self.view.kept(plan, experiment)?.as_ref() {
@@ -98,39 +101,20 @@ impl Printer<'_> {
                 Err(missing) => self.view.instead_on(Form::Page, missing, plan, experiment),
             };
             let context = render::context(there.as_ref().unwrap_or(self.view), plan, experiment)?;
-            let number = |who| -> Result<String> {
+            let number = |who| -> Result<Cell> {
                 let asked = option.asked(&self.view.plans, who)?;
-                alone(self.view, &asked, &self.view.evaluate(&asked)?)
+                Ok(Cell::html(alone(self.view, &asked, &self.view.evaluate(&asked)?)?))
             };
-            rows += &format!(
-                "<tr><th scope=\"row\">{}, {}</th><td>{}</td><td>{}</td><td class=\"none\">{} <span \
-                 class=\"legend\">{}</span></td></tr>\n",
-                html(&input.label),
-                html(&option.label),
-                number(Who::Thread)?,
-                number(Who::Task)?,
-                html(&option.note),
-                html(&context)
-            );
+            let note = format!("{} <span class=\"legend\">{}</span>", html(&option.note), html(&context));
+            let name = format!("{}, {}", html(&input.label), html(&option.label));
+            table.row(name, [number(Who::Thread)?, number(Who::Task)?, Cell::words(note)]);
         }
-        Ok(format!(
-            "{}<table class=\"inputs\">\n<caption><span>The inputs, from records. A number leads to its \
-             table. What is another machine’s stands here to compare, and enters no answer.</span>\
-             </caption>\n<thead>\n\
-             <tr><th scope=\"col\">input</th><th scope=\"col\">thread</th><th scope=\"col\">task</th><th \
-             scope=\"col\">note</th></tr>\n\
-             </thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
-            render::wide("Inputs")
-        ))
+        Ok(table.page())
     }
 }
 
 fn row(label: &str, cells: String) -> String {
     format!("<tr><th scope=\"row\" colspan=\"2\">{}</th>{cells}</tr>\n", html(label))
-}
-
-fn word_row(label: &str, words: &str) -> String {
-    format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", html(label), html(words))
 }
 
 fn cell(output: &Output, (who, value): &(Who, Value)) -> String {

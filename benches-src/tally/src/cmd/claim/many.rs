@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::counts::Counts;
-use super::machines::{OnMachine, Row};
+use super::counts::{Counts, verdict_on};
+use super::machines::Row;
 use super::{claim_link, sentence};
 use crate::book::verdict::Verdict;
 use crate::print::escape::html;
@@ -14,9 +14,6 @@ use crate::print::format;
 use crate::print::table::{Cell, Table};
 use crate::print::view::View;
 use crate::record::machine::Known;
-
-/// As many machines have a column each; of more, it is counted.
-pub const MOST_COLUMNS: usize = 8;
 
 /// What is known of a machine by the names of facts that decide.
 type Facts = BTreeMap<&'static str, String>;
@@ -28,8 +25,10 @@ pub fn table(view: &View, views: &[View], rows: &[&Row]) -> Result<String> {
     let mut table = Table::new("Claims on which machines differ", heads);
     for row in rows {
         let publication = view.published.publication(&row.claim.source)?;
-        let split = Split::of(&facts, &row.on).map_or("–".to_owned(), |own| html(&own.in_words()));
-        let counted = row.on.iter().map(|own| own.counted).collect::<Counts>().words().unwrap_or_default();
+        let on = views.iter().map(|of| verdict_on(view, &of.machine, row.claim));
+        let on: Vec<Verdict> = on.collect::<Result<_>>()?;
+        let split = Split::of(&facts, &on).map_or("–".to_owned(), |own| html(&own.in_words()));
+        let counted = on.into_iter().collect::<Counts>().words().unwrap_or_default();
         let cells = [sentence(row.claim, publication), html(&counted), split].map(Cell::words);
         table.row(claim_link(view, row.chapter, row.claim), cells);
     }
@@ -57,8 +56,8 @@ impl Split {
     /// The fact by which the fewest machines stand with those of the other verdict; nothing if none
     /// tells more than the more frequent verdict does. A value that each machine has for itself
     /// tells nothing.
-    fn of(facts: &[Facts], on: &[OnMachine]) -> Option<Self> {
-        let decided = |own: &OnMachine| match own.counted {
+    fn of(facts: &[Facts], on: &[Verdict]) -> Option<Self> {
+        let decided = |own: &Verdict| match own {
             Verdict::Holds | Verdict::PartlyChecked | Verdict::Shifted => Some(true),
             Verdict::DoesNotHold => Some(false),
             _ => None,
@@ -108,13 +107,6 @@ impl Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::freshness::Freshness;
-
-    fn on(verdict: Verdict) -> OnMachine {
-        let freshness = Freshness::Fresh;
-        let parts = serde_json::Value::Null;
-        OnMachine { verdict, numbers: Vec::new(), agrees: Vec::new(), parts, freshness, counted: verdict }
-    }
 
     fn facts(idle: &str, kernel: &str) -> Facts {
         [("idle driver", idle.to_owned()), ("kernel", kernel.to_owned())].into()
@@ -131,7 +123,7 @@ mod tests {
             facts("none", "6.1"),
             facts("none", "6.2"),
         ];
-        let verdicts = [Holds, Shifted, Holds, DoesNotHold, DoesNotHold, Undecided].map(on);
+        let verdicts = [Holds, Shifted, Holds, DoesNotHold, DoesNotHold, Undecided];
         let split = Split::of(&machines, &verdicts).unwrap();
         assert_eq!(split.in_words(), "Idle driver: with haltpoll it holds on 3 of 3; with none it holds on 0 of 2");
     }
@@ -140,9 +132,9 @@ mod tests {
     fn no_fact_is_named_that_tells_no_more_than_the_more_frequent_verdict() {
         use Verdict::{DoesNotHold, Holds};
         let machines = ["6.1", "6.2", "6.3", "6.4"].map(|kernel| facts("none", kernel));
-        assert!(Split::of(&machines, &[Holds, Holds, DoesNotHold, Holds].map(on)).is_none(), "each its own kernel");
+        assert!(Split::of(&machines, &[Holds, Holds, DoesNotHold, Holds]).is_none(), "each its own kernel");
         let machines = [facts("a", "1"), facts("b", "1"), facts("a", "1"), facts("b", "1")];
-        assert!(Split::of(&machines, &[Holds, Holds, DoesNotHold, DoesNotHold].map(on)).is_none(), "half and half");
+        assert!(Split::of(&machines, &[Holds, Holds, DoesNotHold, DoesNotHold]).is_none(), "half and half");
         assert!(Split::of(&[], &[]).is_none());
     }
 }

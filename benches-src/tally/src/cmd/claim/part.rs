@@ -14,6 +14,7 @@ use crate::print::comparison::alone;
 use crate::print::escape::html;
 use crate::print::format;
 use crate::print::render;
+use crate::print::table::Cell;
 use crate::print::view::View;
 use crate::statistics::Estimate;
 
@@ -189,17 +190,11 @@ impl<'a> JudgedPart<'a> {
         }
     }
 
-    /// Its row in the claim's own table.
-    pub fn row(&self, view: &View) -> Result<String> {
-        Ok(format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            html(&self.part.name),
-            html(&self.published()),
-            html(&self.agrees()),
-            self.here(view)?,
-            html(&self.could_tell()),
-            html(&self.words())
-        ))
+    /// Its cells in the claim's own table.
+    pub fn cells(&self, view: &View) -> Result<[Cell; 5]> {
+        let [published, agrees, gap, verdict] =
+            [self.published(), self.agrees(), self.could_tell(), self.words()].map(|own| Cell::text(&own));
+        Ok([published, agrees, Cell::html(self.here(view)?), gap, verdict])
     }
 
     /// Its line at a terminal.
