@@ -161,8 +161,9 @@ impl Session {
         unpacked.clone().map_err(|words| anyhow!(words))
     }
 
-    /// Its records with raw samples.
-    pub fn records_as_written(&self) -> Result<Vec<RawRecord>> {
+    /// Its records with raw samples, to hold the digest against.
+    #[cfg(test)]
+    fn records_as_written(&self) -> Result<Vec<RawRecord>> {
         digest::records_of_bundle(&self.bundle()?).map_err(|error| self.about(&error))
     }
 
