@@ -138,8 +138,8 @@ fn page(view: &View, views: &[View], rows: &[Row]) -> Result<String> {
         ),
     };
     Ok(format!(
-        "{}<details class=\"numbers\"><summary>Each of these {count} claims, and on how many machines it holds</summary>\n{table}\
-         </details>\n{others}",
+        "{}<details class=\"numbers\"><summary>Each of these {count} claims, and on how many machines it \
+         holds</summary>\n{table}</details>\n{others}",
         contradicted(view, &differ, rows.len())
     ))
 }
