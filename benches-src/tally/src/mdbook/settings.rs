@@ -6,7 +6,7 @@ use std::io::Read;
 
 use anyhow::{Context, Result, anyhow, bail};
 use mdbook_preprocessor::book::Book;
-use mdbook_preprocessor::{MDBOOK_VERSION, PreprocessorContext, parse_input};
+use mdbook_preprocessor::{MDBOOK_VERSION, PreprocessorContext};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,7 +39,8 @@ fn local() -> String {
 pub fn input(mut from: impl Read) -> Result<(PreprocessorContext, Book)> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes).context("mdBook's input cannot be read")?;
-    parse_input(&bytes[..]).with_context(|| {
+    // mdBook's own `parse_input` reads byte by byte.
+    serde_json::from_slice(&bytes).with_context(|| {
         let version = version_in(&bytes).map_or("names no version".to_owned(), |own| format!("is of mdBook {own}"));
         format!(
             "mdBook's input cannot be read: it {version}, and this book needs mdBook {MDBOOK_VERSION}; run: cargo \
