@@ -148,7 +148,7 @@ fn an_order_names_what_there_is_and_the_rest_comes_last() {
     assert_eq!(listed(), ["chapter/pair", "chapter/another"]);
     for (order, reason) in [
         ("experiments = [\"pear\"]", "order.toml: there is no experiments/pear.toml; take \"pear\" out of experiments"),
-        ("claims = [\"T1\", \"T1\"]", "order.toml: it names \"T1\" twice in claims"),
+        ("experiments = [\"pair\", \"pair\"]", "order.toml: it names \"pair\" twice"),
         ("experiment = [\"pair\"]", "order.toml, line 1: unknown field `experiment`"),
     ] {
         fake.write("benches-src/chapter/order.toml", order);

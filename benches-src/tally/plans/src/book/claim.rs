@@ -172,6 +172,12 @@ impl Claim {
         Self { id, ..self }
     }
 
+    /// Its place among others: C2 before C10.
+    pub fn place(&self) -> (&str, u32) {
+        let letters = self.id.trim_end_matches(|sign: char| sign.is_ascii_digit());
+        (letters, self.id[letters.len()..].parse().unwrap_or(0))
+    }
+
     /// Puts in what is left out: what a part expects, and the experiments, which quantities with a
     /// name say.
     pub(super) fn resolve(&mut self, named: &[Named]) -> Result<()> {

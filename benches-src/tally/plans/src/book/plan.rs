@@ -126,12 +126,12 @@ impl Plan {
         let order: Order = plan_file::read_if_any(project, &place)?;
         let experiments = plan_file::read_all::<Experiment>(project, &project.experiments(&chapter))?;
         let claims = plan_file::read_all::<Claim>(project, &project.claims(&chapter))?;
-        let in_order = || project.place(&place);
-        let experiments = order::sort(experiments, &order.experiments, "experiments").with_context(in_order)?;
-        let claims = order::sort(claims, &order.claims, "claims").with_context(in_order)?;
+        let experiments = order::sort(experiments, &order.experiments).with_context(|| project.place(&place))?;
+        let mut claims: Vec<Claim> = claims.into_iter().map(|(id, own)| own.called(id)).collect();
+        claims.sort_by(|a, b| a.place().cmp(&b.place()));
         let mut plan = Self {
             experiments: experiments.into_iter().map(|(name, own)| Experiment { name, ..own }).collect(),
-            claims: claims.into_iter().map(|(id, own)| own.called(id)).collect(),
+            claims,
             quantities: quantities::load(project, &chapter)?,
             programs,
             chapter,

@@ -4,16 +4,9 @@ use anyhow::Result;
 
 use super::counts::Counts;
 use super::{Judged, claim_link, is_published, sentence, source_of};
-use crate::book::claim::Claim as PlannedClaim;
 use crate::print::escape::html;
 use crate::print::render;
 use crate::print::view::View;
-
-/// The number of a claim, by which it is listed: C2 before C10.
-fn place(claim: &PlannedClaim) -> (String, u32) {
-    let letters = claim.id.trim_end_matches(|c: char| c.is_ascii_digit());
-    (letters.to_owned(), claim.id[letters.len()..].parse().unwrap_or(0))
-}
 
 /// All claims: those that others published, and folded below them what this book expected. There is
 /// more of it, and fewer come for it.
@@ -40,7 +33,7 @@ fn rows_of(view: &View, claims: &mut [Judged], caption: &str, figure: &str) -> R
     if claims.is_empty() {
         return Ok(String::new());
     }
-    claims.sort_by_key(|judged| place(judged.claim));
+    claims.sort_by_key(|judged| judged.claim.place());
     let mut sources: Vec<&str> = Vec::new();
     for judged in claims.iter() {
         if !sources.contains(&&*judged.claim.source) {
