@@ -73,8 +73,7 @@ impl Preprocess {
         // any polite end.
         let _ = set_parent_process_death_signal(Some(Signal::TERM));
         let (context, book) = settings::input(io::stdin())?;
-        // As a value it is written by code of serde_json's own, which is compiled to be fast: that
-        // takes a third of the time.
+        // As a value it is written by code of serde_json's own, which is compiled to be fast.
         let book = serde_json::to_value(preprocessor.run(&context, book)?)?.to_string();
         io::stdout().write_all(book.as_bytes())?;
         Ok(())
