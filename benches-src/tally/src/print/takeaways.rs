@@ -43,14 +43,13 @@ pub fn said(view: &View, cases: &[Case], form: Form) -> Result<Result<String, Mi
         Ok(case) => case,
         Err(missing) => return Ok(Err(missing)),
     };
+    let said = sentence(view, &case.say, form)?;
+    if !concludes(case, cases) {
+        return Ok(said);
+    }
     let is_alike = |own: &Case| std::ptr::eq(own, case) || own.choice.is_some() && own.choice == case.choice;
     let among = Among::of(view, cases, is_alike)?;
-    let note = if concludes(case, cases) && among.is_contradicted() {
-        format!(" {}", among.note(form))
-    } else {
-        String::new()
-    };
-    Ok(sentence(view, &case.say, form)?.map(|said| said + &note))
+    Ok(said.map(|said| if among.is_contradicted() { format!("{said} {}", among.note(form)) } else { said }))
 }
 
 /// Whether a case draws a conclusion, which other machines can contradict. Among cases that advise,
