@@ -36,7 +36,8 @@ pub struct Phases {
     /// Where the random times begin at which requests are due
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Whether the generator looks for answers all the time at saturation, so that no server has to wake it
+    /// Whether the generator looks for answers all the time at saturation, so that no server has to
+    /// wake it
     #[arg(long, default_value_t = false, action = clap::ArgAction::Set)]
     pub load_spins: bool,
 }
@@ -140,7 +141,8 @@ fn watched(load: &mut dyn Load, server: &dyn Watch, command: &Command) -> Result
     Ok((report, Some((in_time.1 - before.1) as f64 / (in_time.0 - before.0).max(1) as f64)))
 }
 
-/// Doubts whether the server was what was measured. A generator that never sleeps is busy, whatever the server does.
+/// Doubts whether the server was what was measured. A generator that never sleeps is busy, whatever
+/// the server does.
 pub fn doubt_a_busy_generator(found: &mut Findings, spins: bool) -> Result<()> {
     let share = found.measures.get("load_cpu_share").context("a generator's share")?.values[0];
     if share > BUSY_AT_MOST && !spins {
